@@ -37,11 +37,12 @@ _compiling_until: ContextVar[Deadline] = ContextVar("compiling_until", default=N
 
 @contextmanager
 def compiling_within(seconds: float | None) -> Generator[None]:
-    """Limit compilation in the body of the `with` statement; past the limit it raises DeviceError.
+    """Limit compilation in the body of the `with` statement; past the limit it raises DeviceError. A limit that the
+    thread has already, and that ends sooner, stays.
 
     Raises InputError for a limit that is not positive.
     """
-    before = _compiling_until.set(Deadline(seconds))
+    before = _compiling_until.set(min(_compiling_until.get(), Deadline(seconds), key=lambda it: it.end))
     try:
         yield
     finally:
@@ -60,9 +61,10 @@ def compile_time_left() -> float | None:
     return None if end == math.inf else max(end - time.monotonic(), 0.0)
 
 
-def compile_time_error() -> DeviceError:
-    """The error of a compilation that was stopped."""
-    return DeviceError(f"the kernel was not compiled within {_compiling_until.get().seconds:g} s")
+def compile_time_error(waited_for: str = "") -> DeviceError:
+    """The error of a compilation that was stopped, or that is to wait no longer for something."""
+    reason = f": {waited_for} goes on" if waited_for else ""
+    return DeviceError(f"the kernel was not compiled within {_compiling_until.get().seconds:g} s{reason}")
 
 
 class Ticks:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import Loop
 from ...ir.hercules.graph import def_use
+from ...ir.hercules.loop_collects import collects_in_place
 from ...ir.hercules.placement import Placement, place_nodes
 from .layout import Layout
 from .storage import StoragePlan
@@ -42,7 +43,7 @@ def analyse(function: h.Function, bindings: Mapping[int, Layout]) -> AnalysedFun
         raise AssertionError(f"{function.name}: a {type(problem.node).__name__} {problem.message}")
     live = [node for node in function.nodes if node in placed.live]
     users = def_use(function)
-    plan = StoragePlan(live, placed.types, bindings, users, placed.nest.forks)
+    plan = StoragePlan(live, placed.types, bindings, users, placed.nest.forks, collects_in_place(placed, users))
     return AnalysedFunction(placed, bindings, live, users, plan)
 
 

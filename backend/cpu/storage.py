@@ -2,8 +2,8 @@
 
 A linear chain (Write, Atomic, Phi, Reduce over one root) is one storage (see `sharing`), updated in place: the
 schedule puts every Read of a version before the node that overwrites it. Constants and Collects get storage of their
-own; where a chain begins with one, or a Phi or Reduce merges two storages, the value is transferred
-(`needs_transfer`) where it is consumed.
+own, except for some Collects that a loop carries (see `loop_collects`); where a chain begins with one, or a Phi or
+Reduce merges two storages, the value is transferred (`needs_transfer`) where it is consumed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,10 @@ class Storage:
 
 
 class StoragePlan:
-    """`of(node)` is the storage of every collection among the live nodes, constants excepted."""
+    """`of(node)` is the storage of every collection among the live nodes, constants excepted.
+
+    `in_place` are Collects whose elements are put into the storage of a Phi (see `loop_collects`).
+    """
 
     def __init__(
         self,
@@ -62,6 +65,7 @@ class StoragePlan:
         bindings: Mapping[int, Layout],
         users: Mapping[h.Node, Sequence[h.Node]],
         fork_of: Mapping[h.Join, h.Fork],
+        in_place: Mapping[h.Collect, h.Phi] | None = None,
     ) -> None:
         collections = [it for it in nodes if makes_version(it, types)]
         self._sharing = Sharing(collections)
@@ -69,6 +73,10 @@ class StoragePlan:
         for node in collections:
             if isinstance(node, h.Parameter):
                 self._set(node, Storage(f"p{node.index}", types[node], bindings[node.index], parameter=node.index))
+        for collect, phi in (in_place or {}).items():
+            if self._sharing.root(phi) not in self._storages:
+                self._set(phi, self._own(phi, types, users, fork_of))
+            self._set(collect, self.of(phi))
         outermost_collects_first = sorted(collections, key=lambda it: nested_in(it, users) is not None)
         for node in outermost_collects_first:
             if self._sharing.root(node) not in self._storages:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 
+from ...base.deadline import compile_time_left
 from ...base.errors import InputError
+from ...base.fork_lock import ForkLock
+from ...base.in_time import Background
 from .binding_headers import header_of
 from .messages import Blob, Reply, Request
 from .model import AdapterInfo, Binding, BufferBinding, GpuError, GpuResult
@@ -36,12 +40,17 @@ _SUBGROUP_SIZE = """
 class GpuDevice:
     """A WebGPU device in a child process, which starts with the first call. Use `shared_device` to share one.
 
-    `adapter` says which: a backend or a part of an adapter's name, as `adapters.choose` takes it.
+    `adapter` says which: a backend or a part of an adapter's name, as `adapters.choose` takes it. A thread that may
+    compile for a limited time (`compiling_within`) waits no longer than that for the start, which then goes on.
     """
 
     def __init__(self, adapter: str = "") -> None:
         self._worker = WorkerProcess(adapter)
         self._adapter: AdapterInfo | None = None
+        self._ready_child = 0
+        """The number of the last child that was seen to have opened its adapter."""
+        self._start: Background[AdapterInfo] | None = None
+        self._start_lock = ForkLock()
         self._unused: deque[tuple[int, Sequence[int]]] = deque()
 
     @staticmethod
@@ -70,8 +79,20 @@ class GpuDevice:
         Raises GpuError of kind "unavailable" when there is none, and InputError for a name that nothing here has.
         """
         if self._adapter is None:
+            self._await_start()
+        if self._adapter is None:
             self._adapter = self._probe_adapter()
         return self._adapter
+
+    def _await_start(self) -> None:
+        """Where this thread's time is limited, wait for a child that has opened its adapter. Raises DeviceError."""
+        if compile_time_left() is None or self._worker.is_running(self._ready_child):
+            return
+        with self._start_lock:
+            start = self._start
+            if start is None or start.has_ended or start.owner != os.getpid():
+                start = self._start = Background(self._probe_adapter, "the start of the GPU's process")
+        self._adapter = start.result()
 
     @cached_property
     def subgroup_size(self) -> int:
@@ -83,8 +104,10 @@ class GpuDevice:
         return int.from_bytes(result.outputs[0, 0], "little")
 
     def _probe_adapter(self) -> AdapterInfo:
+        child = self._worker.start()
         reply = self._ask({"operation": "probe", "seconds": _PROBE_SECONDS})
         assert reply["status"] == "adapter"
+        self._ready_child = child
         return AdapterInfo(
             name=reply["name"],
             description=reply["description"],
@@ -129,6 +152,7 @@ class GpuDevice:
             return GpuResult(unchanged, compile_seconds=0.0, samples=(), timed_by="wall")
         blobs = [binding.raw() for binding in bindings]
         _check_limits(self.adapter().limits, bindings, blobs, workgroups, repeat)
+        self._await_start()
         reply, outputs = self._worker.ask(
             {
                 "operation": "run",
@@ -160,6 +184,7 @@ class GpuDevice:
         """
         check_program(program)
         check_program_limits(program, self.adapter().limits)
+        self._await_start()
         blobs = [it.raw() for it in program.buffers if it.data is not None]
         reply, outputs = self._worker.ask(program_request(program, timeout), blobs)
         reply = self._accept(reply)
@@ -172,6 +197,7 @@ class GpuDevice:
 
     def start(self) -> int:
         """The number of the child process that runs, started if there is none. Each child has another number."""
+        self._await_start()
         return self._worker.start()
 
     def is_running(self, child: int) -> bool:

@@ -1,7 +1,7 @@
 // Follows a plan that `tinct graph --emit` wrote, with nothing but WebGPU: in browsers, Deno, or node with a package that
 // has WebGPU. docs/emit.md describes plans.
 
-const VERSION = 2;
+const VERSION = 3;
 
 export class Program {
     // `wgsl` maps the names of the plan's files to their texts. Throws where the plan or a kernel does not fit.
@@ -51,16 +51,18 @@ export class Program {
         const errors = this.plan.errors.map((error) => this.stage(encoder, { ...error, size: 16 }));
         const staged = this.plan.outputs.map((output) => this.stage(encoder, output));
         this.device.queue.submit([encoder.finish()]);
-        for (const [, bytes] of await Promise.all(errors.map((error) => error()))) this.checkExtents(bytes);
+        for (const [, bytes] of await Promise.all(errors.map((error) => error()))) this.checkError(bytes);
         return Object.fromEntries(await Promise.all(staged.map((output) => output())));
     }
 
-    // Throws if a dispatch had more invocations than it may have: nothing ran then.
-    checkExtents(bytes) {
-        const [number, ...extents] = new Uint32Array(bytes.buffer, bytes.byteOffset, 4);
+    // Throws if a dispatch had more invocations than it may have, or a number could not be computed: nothing ran then.
+    checkError(bytes) {
+        const [number, ...words] = new Uint32Array(bytes.buffer, bytes.byteOffset, 4);
         if (number === 0) return;
-        const { node, indirect } = this.plan.steps.find(({ indirect }) => indirect?.number === number - 1);
-        throw new Error(`node ${node}: ${extents.join(" x ")} invocations are refused; its capacity is ${indirect.capacity}`);
+        const { node, indirect, computes } = this.plan.steps.find(({ indirect, computes }) =>
+            (indirect ?? computes)?.number === number - 1);
+        if (computes) throw new Error(`node ${node}: ${failure(computes.text, words)}`);
+        throw new Error(`node ${node}: ${words.join(" x ")} invocations are refused; its capacity is ${indirect.capacity}`);
     }
 
     // The buffer that has this number in the plan, in the current execution.
@@ -152,6 +154,14 @@ export class Program {
             return [name, bytes];
         };
     }
+}
+
+// What has failed of a computation.
+function failure(text, [reason, low, high]) {
+    if (reason % 256 === 1) return `${text} divides by zero`;
+    if (reason % 256 === 2) return `${text} has more than 64 bits`;
+    const size = (BigInt(high) << 32n) | BigInt(low);
+    return `${text} is ${reason >= 256 ? -size : size}, which does not fit`;
 }
 
 function bytesOf(data) {

@@ -6,9 +6,10 @@ references, lengths and queries, and the operations that are no ring operations,
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
-from typing import Final, Protocol, TypeAlias, assert_never
+from typing import Final, Protocol, TypeAlias, assert_never, cast
 
 from .nodes import (
     Binary,
@@ -54,6 +55,14 @@ class Facts(Protocol):
     def answer(self, query: Query) -> int:
         """The answer to a query."""
         ...
+
+
+class LaterNumber(ABC):
+    """A whole number that whoever answers `Facts` knows only later: it stands in the place of an int."""
+
+    @abstractmethod
+    def combined(self, op: BinaryOp, lhs: int | LaterNumber, rhs: int | LaterNumber) -> LaterNumber:
+        """The result of an operation of which it is an operand."""
 
 
 def depth(expression: Expression) -> int:
@@ -112,11 +121,18 @@ def evaluate(expression: Expression, facts: Facts) -> int:
         case Query():
             return facts.answer(expression)
         case Binary(op, lhs, rhs):
-            return OPERATIONS[op](evaluate(lhs, facts), evaluate(rhs, facts))
+            return _applied(op, evaluate(lhs, facts), evaluate(rhs, facts))
         case FloatLiteral():
             raise TypeError("arithmetic is on whole numbers")
         case _:
             assert_never(expression)
+
+
+def _applied(op: BinaryOp, lhs: int | LaterNumber, rhs: int | LaterNumber) -> int:
+    for operand in (lhs, rhs):
+        if isinstance(operand, LaterNumber):
+            return cast(int, operand.combined(op, lhs, rhs))
+    return OPERATIONS[op](cast(int, lhs), cast(int, rhs))
 
 
 OPERATIONS: Final[dict[BinaryOp, Callable[[int, int], int]]] = {

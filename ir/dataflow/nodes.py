@@ -111,6 +111,23 @@ class ShaderFile(SchemaNode):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, repr=False)
+class NestShader(SchemaNode):
+    """`NestShader(str nest, str decisions, constant* sizes, bool reassociate)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("nest", "str", Category.SCALAR),
+        FieldInfo("decisions", "str", Category.SCALAR),
+        FieldInfo("sizes", "constant", Category.NODE, Count.MANY),
+        FieldInfo("reassociate", "bool", Category.SCALAR),
+    )
+
+    nest: str
+    decisions: str
+    sizes: tuple[Constant, ...]
+    reassociate: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Leaf(SchemaNode):
     """`Leaf(str name, port* ports, str shader, str entry, constant* constants, int* workgroup_size)`"""
 
@@ -426,8 +443,11 @@ class Element(SchemaNode):
     index: int
 
 
-ShaderSource: TypeAlias = EmbeddedShader | ShaderFile
-"""The WGSL text of a shader, or the path of its file, relative to the folder of the file that names it."""
+ShaderSource: TypeAlias = EmbeddedShader | ShaderFile | NestShader
+"""The WGSL text of a shader, or the path of its file, relative to the folder of the file that names it. Or what the
+shader is made from: the text of a nest (ir/schedule), that of its decisions, the sizes for which alone it is made,
+and whether sums of floats may be reassociated.
+"""
 
 Function: TypeAlias = Leaf | Graph | Host
 """Node functions.
@@ -470,6 +490,7 @@ SCHEMA = Schema(
         Shader,
         EmbeddedShader,
         ShaderFile,
+        NestShader,
         Leaf,
         Graph,
         Host,
@@ -503,7 +524,7 @@ SCHEMA = Schema(
     sums={
         "module": (Module,),
         "shader": (Shader,),
-        "shader_source": (EmbeddedShader, ShaderFile),
+        "shader_source": (EmbeddedShader, ShaderFile, NestShader),
         "function": (Leaf, Graph, Host),
         "port": (Port,),
         "type": (Type,),

@@ -69,6 +69,7 @@ from .nodes import (
     Malloc,
     Member,
     Module,
+    NestShader,
     Number,
     Port,
     Query,
@@ -89,14 +90,14 @@ MOST_LEVELS: Final = 100
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*\Z")
 _COUNT: Final = re.compile(r"(?:0|[1-9][0-9]*)\Z")
 _WORDS: Final = frozenset(("true", "false", "inf", "nan"))
-_SYMBOLS: Final[Mapping[BinaryOp, str]] = {
+SYMBOLS: Final[Mapping[BinaryOp, str]] = {
     BinaryOp.ADD: "+",
     BinaryOp.SUB: "-",
     BinaryOp.MUL: "*",
     BinaryOp.DIV: "/",
     BinaryOp.REM: "%",
 }
-_RANKS: Final[Mapping[BinaryOp, int]] = {op: 1 if symbol in "+-" else 2 for op, symbol in _SYMBOLS.items()}
+_RANKS: Final[Mapping[BinaryOp, int]] = {op: 1 if symbol in "+-" else 2 for op, symbol in SYMBOLS.items()}
 _CREATE: Final = ("createNode", "createNode1D", "createNode2D", "createNode3D")
 _QUESTIONS: Final[Mapping[Question, str]] = {
     Question.NUM_DIMS: "getNumDims",
@@ -131,8 +132,16 @@ def _shader_text(shader: Shader) -> str:
             return f"shader {_name(shader.name)} = file({_quoted(path)})"
         case EmbeddedShader(text):
             return f"shader {_name(shader.name)} = text({_block(text)})"
+        case NestShader(nest, decisions, sizes, reassociate):
+            parts = [_block(nest), *([_block(decisions)] if decisions else [])]
+            parts += [f"size{_constant_text(it)}" for it in sizes] + (["reassociate"] if reassociate else [])
+            return f"shader {_name(shader.name)} = nest({', '.join(parts)})"
         case _:
             assert_never(shader.source)
+
+
+def _constant_text(constant: Constant) -> str:
+    return f"({_name(constant.name)}, {_number_text(constant.value)})"
 
 
 def _block(text: str) -> str:
@@ -149,7 +158,7 @@ def _function_lines(function: Function, notes: Mapping[int, Iterable[str]]) -> I
         case Leaf():
             lines = [f"leaf {head} {{", *said]
             lines.append(f"  entry({_name(function.shader)}, {_name(function.entry)})")
-            lines += [f"  constant({_name(it.name)}, {_number_text(it.value)})" for it in function.constants]
+            lines += [f"  constant{_constant_text(it)}" for it in function.constants]
             if function.workgroup_size:
                 lines.append(f"  workgroup_size({', '.join(map(str, function.workgroup_size))})")
         case Graph():
@@ -223,9 +232,9 @@ def expression_text(expression: Expression) -> str:
         case Query(question, level, dimension):
             node = "getParentNode(" * level + "getNode()" + ")" * level
             return f"{_QUESTIONS[question]}{'' if dimension is None else f'.{dimension.value}'}({node})"
-        case Binary(op, lhs, rhs) if op in _SYMBOLS:
+        case Binary(op, lhs, rhs) if op in SYMBOLS:
             left, right = _operand(lhs, _RANKS[op]), _operand(rhs, _RANKS[op] + 1)
-            return f"{left} {_SYMBOLS[op]} {right}"
+            return f"{left} {SYMBOLS[op]} {right}"
         case Binary(op, lhs, rhs):
             return f"{op.value}({expression_text(lhs)}, {expression_text(rhs)})"
         case _:
@@ -414,17 +423,35 @@ class _Parser(TokenReader):
         first = self._next
         name = self._name("a shader's name")
         self._take("=")
-        word = self._word(("file", "text"), "where the shader is")
+        word = self._word(("file", "nest", "text"), "where the shader is")
         self._take("(")
         source: ShaderSource
-        if word == "file":
-            source = ShaderFile(self._string("the path of a file in quotes"))
-        elif self._next.sort == "block":
-            source = EmbeddedShader(self._sort("block", "a text").text[4:-3])
-        else:
-            source = EmbeddedShader(self._string('a text in quotes, or in """ after a line break'))
+        match word:
+            case "file":
+                source = ShaderFile(self._string("the path of a file in quotes"))
+            case "nest":
+                source = self._nest()
+            case _:
+                source = EmbeddedShader(self._block())
         self._take(")")
         return Shader(name, source, span=self._since(first))
+
+    def _block(self) -> str:
+        if self._next.sort == "block":
+            return self._sort("block", "a text").text[4:-3]
+        return self._string('a text in quotes, or in """ after a line break')
+
+    def _nest(self) -> NestShader:
+        """The nest of a shader, its decisions if there are some, and what they are made for."""
+        nest, decisions, sizes, reassociate = self._block(), "", list[Constant](), False
+        while self._accept(","):
+            if self._next.sort in ("block", "string"):
+                decisions = self._block()
+            elif self._word(("reassociate", "size"), "decisions as a text") == "size":
+                sizes.append(self._constant())
+            else:
+                reassociate = True
+        return NestShader(nest, decisions, tuple(sizes), reassociate)
 
     def _head(self, what: str) -> tuple[Token, str, tuple[Port, ...]]:
         first = self._next
@@ -690,6 +717,6 @@ class _Parser(TokenReader):
                 return Reference(name, tuple(selectors))
 
 
-_OPERATORS: Final = {symbol: op for op, symbol in _SYMBOLS.items()}
-_FUNCTIONS: Final = {op.value: op for op in BinaryOp if op not in _SYMBOLS}
+_OPERATORS: Final = {symbol: op for op, symbol in SYMBOLS.items()}
+_FUNCTIONS: Final = {op.value: op for op in BinaryOp if op not in SYMBOLS}
 _ASKING: Final = {word: question for question, word in _QUESTIONS.items()}

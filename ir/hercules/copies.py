@@ -17,6 +17,7 @@ from ..diagnostics import Diagnostic, Severity
 from ..source import Span
 from . import nodes as h
 from .graph import def_use, is_control, is_projection, predecessors
+from .loop_collects import collects_in_place
 from .placement import Placement, place_nodes
 from .sharing import Sharing, has_own_root, makes_version, nested_in
 from .text import node_names, type_text
@@ -74,6 +75,7 @@ class _Finder:
         self._types = placed.types
         self._users = users
         self._names = names
+        self._in_place = collects_in_place(placed, users)
         self._sharing = Sharing(
             it for it in placed.function.nodes if it in placed.live and makes_version(it, self._types)
         )
@@ -108,6 +110,8 @@ class _Finder:
     def _continued(self, node: h.Node, sources: Iterable[h.Node]) -> Iterator[Copy]:
         """The copies of versions that a node takes over, but cannot change where they lie."""
         for source in sources:
+            if isinstance(source, h.Collect) and self._in_place.get(source) is node:
+                continue
             if has_own_root(source):
                 yield from self._copy(node, source, f"has storage of its own, and {self._name(node)} continues it")
             elif self._sharing.root(source) is not self._sharing.root(node):

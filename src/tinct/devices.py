@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from .base.deadline import compiling_within
 from .base.errors import InputError
+from .base.in_time import import_in_time
 from .dispatch import Dispatch, Timing
 from .ir.hints import unknown_name
 
@@ -19,6 +20,7 @@ Device: TypeAlias = Callable[[Dispatch], Timing]
 
 def run_on_cpu(dispatch: Dispatch) -> Timing:
     """Machine code from LLVM on all cores."""
+    import_in_time(f"{__package__}.backend.cpu.tiered")
     from .backend.cpu.tiered import CpuDispatch
 
     written = [it.point for it in dispatch.bindings if it.is_written]
@@ -31,6 +33,7 @@ def run_on_cpu(dispatch: Dispatch) -> Timing:
 
 def run_on_gpu(dispatch: Dispatch, adapter: str = "", *, via_hercules: bool = False) -> Timing:
     """WebGPU, in a process of its own: any adapter, or the one that is named."""
+    import_in_time(f"{__package__}.gpu", f"{__package__}.backend.gpu")
     from .gpu import run_on_gpu
 
     return run_on_gpu(dispatch, adapter=adapter, via_hercules=via_hercules)
@@ -53,6 +56,7 @@ def run_emulated(dispatch: Dispatch, target: str) -> Timing:
 
 def run_interpreted(dispatch: Dispatch) -> Timing:
     """The reference interpreter of core IR: slow and exact."""
+    import_in_time(f"{__package__}.ir.core.interp")
     from .ir.core.interp import run
 
     start = time.perf_counter()
@@ -65,6 +69,7 @@ def run_interpreted(dispatch: Dispatch) -> Timing:
 
 def run_hercules(dispatch: Dispatch) -> Timing:
     """The reference interpreter of Hercules IR, on the graph that the CPU's code is made from."""
+    import_in_time(f"{__package__}.ir.hercules.dispatch")
     from .ir.hercules.dispatch import run_entry_point
 
     start = time.perf_counter()

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import count_of, flag_of, mapping_of, name_of, seconds_of, text_of
+from .base.deadline import compiling_within
 from .base.errors import InputError
 from .buffers import Output, pack_buffers, unpack_buffers, values_by_name
 from .compilation import Compilation
@@ -164,10 +165,11 @@ class Kernel:
         `constants` sets overrides. `device` is one of `tinct.DEVICES`, or `gpu:ADAPTER` for a certain GPU, where
         ADAPTER is a backend (`gpu:vulkan`) or a part of an adapter's name (`gpu:radeon`). With
         `via="hercules"`, the WGSL for a GPU is written from Hercules IR, after its passes, as code for the CPU
-        always is. Compiling that takes longer than `timeout` seconds is stopped, and so is a dispatch that then
-        takes longer; `math.inf` is no limit, and so is None, except that a GPU then has 120 seconds. With
-        `contract`, the CPU may round `a * b + c` once, as WGSL allows and GPUs do: that is faster and often
-        more exact, but the results are no longer the interpreter's, bit for bit. `print_limit` is as for `printed`.
+        always is. Compiling that takes longer than `timeout` seconds, with the imports that it needs and the start of
+        the GPU's process, ends by an error, and so does a dispatch that then takes longer; `math.inf` is no limit, and
+        so is None, except that a GPU then has 120 seconds. With `contract`, the CPU may round `a * b + c` once, as WGSL
+        allows and GPUs do: that is faster and often more exact, but the results are no longer the interpreter's, bit
+        for bit. `print_limit` is as for `printed`.
 
         Raises InputError for buffers, sizes or names that do not fit, ShaderError for what the device cannot compile,
         DeviceError when the device fails or the time is over.
@@ -255,12 +257,13 @@ class Kernel:
         """`run` with the seconds that compiling and running took. Without `trial`, the CPU uses fully optimised code
         from the first run on.
         """
-        with limited(print_limit):
+        seconds = seconds_of(timeout)
+        with limited(print_limit), compiling_within(seconds):
             return self._run_timed(
-                buffers, Options(workgroups, threads, constants, device, via, contract, is_trial=trial), timeout
+                buffers, Options(workgroups, threads, constants, device, via, contract, is_trial=trial), seconds
             )
 
-    def _run_timed(self, buffers: BufferValues, options: Options, timeout: float | None) -> Run:
+    def _run_timed(self, buffers: BufferValues, options: Options, seconds: float | None) -> Run:
         device, contract = options.device, flag_of(options.contract, "contract")
         way = None if options.via is None else name_of(options.via, "a way", "hercules")
         runner = device_named(routed(name_of(device, "a device", "cpu"), way))
@@ -269,10 +272,9 @@ class Kernel:
         if any(isinstance(value, Buffer) for value in mapping_of(buffers, "buffers", self.info.bindings).values()):
             from .sessions.mixed import run_with_buffers
 
-            outputs, timing = run_with_buffers(self, buffers, options, timeout)
+            outputs, timing = run_with_buffers(self, buffers, options, seconds)
             return Run(Outputs(outputs), timing)
         prepared = self._prepared(buffers, options.workgroups, options.threads, options.constants, device)
-        seconds = seconds_of(timeout)
         timing = runner(
             Dispatch(
                 prepared.compilation,

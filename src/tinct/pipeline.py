@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from .base.in_time import import_in_time
 from .ir.entry_points import entry_point
 from .ir.handle_facts import NO_FACTS, HandleFacts
 from .ir.types import BindingPoint
@@ -124,6 +125,7 @@ class Job:
 
 def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
     """Machine code. Raises ShaderError and InputError."""
+    _import_in_time("backend.cpu.device", "transforms.hercules", "transforms.pipelines", "transforms.to_hercules")
     from .backend.cpu.device import CompiledKernel, recipe_for, slots_of
     from .backend.cpu.jit import compile_module
     from .ir.core.runnable import check_resources, check_runnable
@@ -152,6 +154,7 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
     """WGSL with the values of overrides substituted, indices clamped and workgroup memory zeroed, as far as WGSL leaves
     that to the implementation. Raises ShaderError and InputError.
     """
+    _import_in_time("backend.wgsl.printer", "transforms.pipelines", "transforms.to_wgsl.unit")
     from .backend.wgsl.printer import print_unit
     from .ir.core.runnable import check_resources, demanded_subgroup_size
     from .transforms.core.condition_depth import deepest_nesting
@@ -267,6 +270,10 @@ def compile_grid(kernel: GridKernel, options: GpuOptions) -> GpuKernel:
     apply_passes(module, _dialect(options), CORE)
     nesting, has_f16 = deepest_nesting(module, entry), "f16" in module.enables
     return GpuKernel(print_unit(to_unit(module)), entry, watch, nesting, has_f16)
+
+
+def _import_in_time(*modules: str) -> None:
+    import_in_time(*(f"{__package__}.{it}" for it in modules))
 
 
 def _dialect(options: GpuOptions) -> tuple[Pass[Module], ...]:

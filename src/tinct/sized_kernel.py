@@ -6,16 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from .ir.dataflow.nodes import NestShader
 from .kernel import Kernel
 
 
 @dataclass(frozen=True, slots=True)
 class SizedKernel:
-    """A kernel with all that a node needs besides its inputs: extents, overrides, and the elements of its outputs."""
+    """A kernel with all that a node needs besides its inputs.
+
+    That is what its shader is made from, the extents, and the numbers of elements of its outputs.
+    """
 
     kernel: Kernel
+    source: NestShader
     threads: tuple[int, ...]
-    constants: Mapping[str, int]
     outputs: Mapping[str, int]
 
 

@@ -17,7 +17,7 @@ class Follower:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.plan = json.loads((folder / "plan.json").read_text())
-        assert (self.plan["format"], self.plan["version"]) == ("tinct plan", 2)
+        assert (self.plan["format"], self.plan["version"]) == ("tinct plan", 3)
         adapters = wgpu.gpu.enumerate_adapters_sync()
         adapter = next(it for it in adapters if it.info["backend_type"] == "Vulkan")
         self.device = adapter.request_device_sync(required_features=self.plan["features"])
@@ -81,8 +81,8 @@ class Follower:
     def check(self, error: bytes) -> None:
         number, *extents = struct.unpack("<4I", error)
         if number:
-            refused = (it for it in self.plan["steps"] if it.get("indirect", {}).get("number") == number - 1)
-            raise ValueError(next(refused)["node"], extents)
+            named = ((it.get("indirect") or it.get("computes") or {}, it) for it in self.plan["steps"])
+            raise ValueError(next(it for by, it in named if by.get("number") == number - 1)["node"], extents)
 
     def given(self, described: dict[str, Any]) -> bytes:
         data = (self.folder / "inputs" / f"{described['name']}.bin").read_bytes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -113,6 +114,27 @@ def test_devices_that_fail_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(choosing, "devices", lambda: ["gpu"])
     with pytest.raises(tinct.DeviceError, match="no memory"):
         two_steps().choose_devices(GIVEN)
+
+
+@pytest.mark.usefixtures("cached")
+def test_a_device_that_is_stopped_is_not_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = tinct.GraphProgram.run
+
+    def late(self: tinct.GraphProgram, inputs: object, *, device: str = "cpu", **rest: Any) -> object:
+        if device == "gpu":
+            time.sleep(1.5)
+            raise tinct.DeviceError("stopped")
+        return run(self, GIVEN, device=device, timeout=60)
+
+    graph = two_steps()
+    graph.run(GIVEN)
+    with monkeypatch.context() as patched:
+        patched.setattr(tinct.GraphProgram, "run", late)
+        patched.setattr(choosing, "devices", lambda: ["cpu", "gpu"])
+        with pytest.raises(tinct.DeviceError, match=r"graph 'two_steps' did not end within 1\.5 s"):
+            graph.choose_devices(GIVEN, timeout=1.5)
+    monkeypatch.setattr(choosing, "devices", lambda: ["cpu"])
+    assert graph.choose_devices(GIVEN) == {"first": "cpu", "second": "cpu"}
 
 
 def test_words_that_are_no_choice() -> None:

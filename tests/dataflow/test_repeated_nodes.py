@@ -105,7 +105,7 @@ def test_a_node_may_say_how_often() -> None:
     for device in DEVICES:
         found = counted.run({"state": STATE}, device=device)["state"]
         np.testing.assert_array_equal(found, relaxed(STATE, STATE, int(STATE[0]) % 4 + 2))
-    with pytest.raises(tinct.InputError, match=r"a plan of graph 'counted': it computes with .* 'count\.turns'"):
+    with pytest.raises(tinct.InputError, match=r"a plan of graph 'counted': its steps depend on .* 'count\.turns'"):
         counted.plan({"state": STATE})
 
 

@@ -113,7 +113,7 @@ def test_types() -> None:
     ("text", "place", "message"),
     [
         ("", "1:1", "expected a declaration (shader, leaf, host, graph, root), found the end"),
-        ("shader s = path", "1:12", "expected where the shader is (file, text), found 'path'"),
+        ("shader s = path", "1:12", "expected where the shader is (file, nest, text), found 'path'"),
         ("shader s = file(s)", "1:17", "expected the path of a file in quotes, found 's'"),
         ("leaf f(a: u32)", "1:8", "expected in, out or both (in, out, inout), found 'a'"),
         ("leaf f(in a: array<>) {", "1:21", "expected a type between < and >"),

@@ -31,6 +31,19 @@ WHOLE = {
     "within-a-number": "let at = id.x; if at < sizes.used { dst[at] = src[at] * 3u; }",
     "from-the-end": "if id.x < sizes.used { dst[sizes.used - 1u - id.x] = src[id.x]; }",
     "on-two-ways": "if id.x < sizes.used { if src[id.x] > 9u { dst[id.x] = 1u; } else { dst[id.x] = 2u; } }",
+    "after-a-loop": """if id.x < sizes.used {
+        var x = src[id.x];
+        for (var i = 0u; i < x; i++) { x = (x * 3u) & 15u; }
+        dst[id.x] = x;
+    }""",
+    "after-loops-in-loops": """if id.x >= sizes.used { return; }
+        var x = src[id.x];
+        loop { if x > 100u { break; } var y = x; while y > 0u { y /= 2u; x += 1u; } x += 7u; }
+        dst[id.x] = x;""",
+    "before-a-loop": """if id.x < sizes.used {
+        dst[id.x] = src[id.x];
+        for (var i = 0u; i < src[id.x]; i++) { _ = src[i]; }
+    }""",
 }
 PARTIAL = {
     "up-to-half": "if id.x < sizes.used / 2u { dst[id.x] = 1u; }",
@@ -39,6 +52,16 @@ PARTIAL = {
     "by-a-value": "if id.x < sizes.used && src[id.x] > 9u { dst[id.x] = 1u; }",
     "every-other": "if id.x < sizes.used { dst[id.x * 2u] = 1u; }",
     "scattered": "if id.x < sizes.used { dst[src[id.x]] = 1u; }",
+    "after-a-loop-that-returns": """if id.x < sizes.used {
+        for (var i = 0u; i < 9u; i++) { if src[id.x] == i { return; } }
+        dst[id.x] = 1u;
+    }""",
+    "in-a-loop": "if id.x < sizes.used { for (var i = 0u; i < src[id.x]; i++) { dst[id.x] = 1u; } }",
+    "after-a-loop-up-to-half": """if id.x < sizes.used {
+        var i = 0u;
+        while i < src[id.x] { i += 2u; }
+        if id.x < sizes.used / 2u { dst[id.x] = i; }
+    }""",
     "added": "if id.x < sizes.used { dst[id.x] += 1u; }",
 }
 GIVEN = {"src": np.arange(LENGTH, dtype=np.uint32) % 13, "used": LENGTH}

@@ -47,7 +47,117 @@ def test_between_kernels(decisions: str) -> None:
     sums = between_kernels(row_sums(decisions))
     assert np.allclose(sums.run({"x": X})["out"], 4 * X.sum(1))
     assert "= createNode1D(row_sums, 100)" in str(sums.program)
-    assert np.allclose(tinct.load_graph(str(sums.program)).run({"x": X})["out"], 4 * X.sum(1))
+    again = tinct.load_graph(str(sums.program))
+    assert again.module == sums.program.module
+    assert "shader shader_2 = nest(" in str(again)
+    assert np.allclose(again.run({"x": X})["out"], 4 * X.sum(1))
+
+
+def squares() -> LoweredNest:
+    nest = Nest("squares")
+    i, j = nest.dim("rows"), nest.dim("columns")
+    x = nest.load("x", "f32", [i, j])
+    nest.store("y", x * x, [i, j])
+    return nest.lower("i: workgroup\nj: workgroup * invocation(64)")
+
+
+def means() -> LoweredNest:
+    nest = Nest("means")
+    i, n = nest.dim("n"), nest.dim(1, "k")
+    scale = nest.load("scale", "f32", [n])
+    nest.store("y", nest.load("x", "f32", [i]) * nest.reduce("+", scale, on=[n]), [i])
+    return nest.lower("i: workgroup * invocation(32)")
+
+
+@tinct.graph
+def pipeline(x, scale):  # type: ignore[no-untyped-def]
+    squared = squares()({"x": x}, sizes={"rows": 100, "columns": 7})
+    sums = row_sums("i: workgroup * invocation(16)")({"x": squared["y"]}, sizes={"rows": 100, "columns": 7})
+    return {"means": means()({"x": sums["sums"], "scale": scale}, sizes={"n": 100})["y"]}
+
+
+def test_neighbours_are_joined() -> None:
+    fused = pipeline.fused()
+    assert [str(it).partition(": ")[2] for it in fused.remarks] == [
+        "squares.y -> row_sums.x: joined: one nest, squares_row_sums",
+        "squares_row_sums.sums -> means.x: joined: one nest, squares_row_sums_means",
+    ]
+    assert str(fused).count("createNode1D(squares_row_sums_means, 100)") == 1
+    assert "malloc" not in str(fused).replace("malloc(array<f32>, 100)", "")
+    assert "    i: workgroup * invocation(16)" not in str(fused)
+    assert '"""\ni: workgroup * invocation(16)\n"""' in str(fused)
+    scale = np.float32([0.25])
+    for device in ("cpu", "interp"):
+        found = fused.run({"x": X, "scale": scale}, devices={"squares_row_sums_means": device})
+        assert np.allclose(found["means"], 0.25 * (X * X).sum(1))
+
+
+def used_twice(x):  # type: ignore[no-untyped-def]
+    squared = squares()({"x": x}, sizes={"rows": 100, "columns": 7})
+    sums = row_sums("")({"x": squared["y"]}, sizes={"rows": 100, "columns": 7})
+    return {"squared": squared["y"], "sums": sums["sums"]}
+
+
+def of_other_sizes(x):  # type: ignore[no-untyped-def]
+    squared = squares()({"x": x}, sizes={"rows": 100, "columns": 7})
+    sums = row_sums("")({"x": squared["y"]}, sizes={"rows": 7, "columns": 100})
+    return {"sums": sums["sums"]}
+
+
+def with_a_node_between(x):  # type: ignore[no-untyped-def]
+    double = tinct.load(DOUBLE)["double"]
+    sums = row_sums("")({"x": x}, sizes={"rows": 100, "columns": 7})
+    return {
+        "y": means()(
+            {"x": sums["sums"], "scale": double({"source": sums["sums"], "doubled": zeros(1)}, threads=1)["doubled"]},
+            sizes={"n": 100},
+        )["y"]
+    }
+
+
+def computed_several_times(x):  # type: ignore[no-untyped-def]
+    nest = Nest("product")
+    i, j, k = nest.dim("m"), nest.dim("n"), nest.dim("inner", name="k")
+    a, b = nest.load("a", "f32", [i, k]), nest.load("b", "f32", [j, k])
+    nest.store("c", nest.reduce("+", a * b, on=[k]), [i, j])
+    squared = squares()({"x": x}, sizes={"rows": 100, "columns": 7})
+    return nest.lower("i: workgroup")({"a": squared["y"], "b": x}, sizes={"m": 100, "n": 100, "inner": 7})
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (used_twice, "squares.y is needed elsewhere"),
+        (of_other_sizes, "'rows' is 7, not 100"),
+        (with_a_node_between, "row_sums.sums is needed elsewhere"),
+        (computed_several_times, "70000 elements of 'y' would be computed instead of 700"),
+    ],
+)
+def test_neighbours_that_stay_two(function: Callable[..., object], reason: str) -> None:
+    graph = tinct.graph(function)
+    fused = graph.fused()
+    assert any(f"not joined: {reason}" in str(it) for it in fused.remarks)
+    found, expected = fused.run({"x": X}), graph.run({"x": X})
+    assert all(np.array_equal(found[it], expected[it]) for it in expected)
+
+
+def test_a_node_that_executes_a_part_stays() -> None:
+    text = str(pipeline.program)
+    assert text.count("= createNode1D(means, 100)") == 1
+    part = tinct.load_graph(text.replace("createNode1D(means, 100)", "createNode1D(means, 64)")).fused()
+    assert [it.is_fused for it in part.remarks] == [True]
+    found = part.run({"x": X, "scale": np.float32([1])})["means"]
+    assert np.allclose(found, np.where(np.arange(100) < 64, (X * X).sum(1), 0))
+
+
+def test_a_text_with_a_wrong_nest() -> None:
+    text = str(pipeline.program)
+    for old, new, message in (
+        ("i: workgroup * invocation(16)", "k: loop", "there is no dimension 'k'"),
+        ("inst x0 * x0", "inst x0 * x1", "there is no value 'x1'"),
+    ):
+        with pytest.raises(tinct.ShaderError, match=rf"(?s)shader 'shader(_\d)?': .*{message}"):
+            tinct.load_graph(text.replace(old, new))
 
 
 def test_extents_are_whole_workgroups_where_an_invocation_has_no_iteration_of_its_own() -> None:

@@ -6,7 +6,7 @@ splits that outputs with several uses need.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
 
@@ -23,12 +23,15 @@ from ...ir.dataflow.nodes import (
     Function,
     Graph,
     IntegerLiteral,
+    Leaf,
     Length,
     Malloc,
     Member,
+    Module,
     Query,
     Reference,
     Replication,
+    Shader,
     Split,
     Statement,
 )
@@ -71,6 +74,27 @@ class FlatGraph:
             name, number = f"{stem}_{number}", number + 1
         self.taken.add(name)
         return name
+
+    def expressions(self) -> Iterator[Expression]:
+        """All expressions."""
+        for node in self.nodes.values():
+            yield from expressions_of(node)
+        for malloc in self.transients.values():
+            yield from malloc.extents
+        for given in self.inputs.values():
+            if not isinstance(given.value, Endpoint):
+                yield given.value
+
+    def sources(self, node: str) -> set[str]:
+        """The nodes whose results a node needs, directly."""
+        values = [given.value for end, given in self.inputs.items() if end.node == node]
+        found = {it.node for it in values if isinstance(it, Endpoint)}
+        expressions = [*expressions_of(self.nodes[node]), *(it for it in values if not isinstance(it, Endpoint))]
+        for expression in expressions:
+            found |= {it.name for it in references(expression)}
+        for name in found & self.transients.keys():
+            found |= {it.name for expression in self.transients[name].extents for it in references(expression)}
+        return found & self.nodes.keys()
 
 
 def flatten(graph: Graph, functions: Mapping[str, Function]) -> FlatGraph:
@@ -254,3 +278,48 @@ def map_expressions(flat: FlatGraph, change: Callable[[Expression], Expression])
     for end, given in flat.inputs.items():
         if not isinstance(given.value, Endpoint):
             flat.inputs[end] = replace(given, value=change(given.value))
+
+
+def redirect(flat: FlatGraph, changed: Mapping[Endpoint, Endpoint]) -> None:
+    """Let what used old outputs use new ones."""
+    for end, given in flat.inputs.items():
+        if isinstance(given.value, Endpoint):
+            flat.inputs[end] = replace(given, value=changed.get(given.value, given.value))
+    flat.outputs = {name: (changed.get(source, source), bind) for name, (source, bind) in flat.outputs.items()}
+
+    def reference(it: Reference) -> Reference:
+        port = it.selectors[0] if it.selectors else None
+        new = changed.get(Endpoint(it.name, port.name)) if isinstance(port, Member) else None
+        return it if new is None else Reference(new.node, (Member(new.port), *it.selectors[1:]))
+
+    def expression(it: Expression) -> Expression:
+        match it:
+            case Reference():
+                return reference(it)
+            case Length(value):
+                return Length(reference(value))
+            case Binary(op, lhs, rhs):
+                return Binary(op, expression(lhs), expression(rhs))
+            case Query() | IntegerLiteral() | FloatLiteral():
+                return it
+            case _:
+                assert_never(it)
+
+    map_expressions(flat, expression)
+
+
+def module_of(module: Module, flat: FlatGraph, shaders: Mapping[str, Shader]) -> Module:
+    """The module with another root graph, and what that needs."""
+    root = graph_of(flat)
+    needed: dict[str, None] = {}
+    pending: list[Function] = [root]
+    while pending:
+        function = pending.pop()
+        needed[function.name] = None
+        if isinstance(function, Graph):
+            names = [it.function for it in function.body if isinstance(it, CreateNode)]
+            pending += [flat.functions[it] for it in names if it not in needed]
+    functions = [root if it.name == root.name else it for it in flat.functions.values() if it.name in needed]
+    functions.sort(key=lambda it: isinstance(it, Graph))
+    used = {it.shader for it in functions if isinstance(it, Leaf)}
+    return Module(tuple(it for name, it in shaders.items() if name in used), tuple(functions), module.root)

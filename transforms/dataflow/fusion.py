@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, assert_never
+from typing import Final
 
 from ...ir import types as w
 from ...ir.core.nodes import Module as CoreModule
@@ -18,22 +18,14 @@ from ...ir.core.nodes import Var
 from ...ir.dataflow.expressions import normal_form
 from ...ir.dataflow.nodes import (
     Access,
-    Binary,
     CreateNode,
     EmbeddedShader,
     Endpoint,
     Expression,
-    FloatLiteral,
-    Function,
     Graph,
-    IntegerLiteral,
     Leaf,
-    Length,
-    Member,
     Module,
     Port,
-    Query,
-    Reference,
     Shader,
 )
 from ...ir.dataflow.types import U32
@@ -44,7 +36,7 @@ from ..hercules import CPU, HERCULES
 from ..passes import apply_passes
 from ..pipelines import CORE, O1
 from .accesses import KernelAccesses
-from .flat import FlatGraph, Given, flatten, graph_of, map_expressions
+from .flat import FlatGraph, Given, flatten, module_of, redirect
 from .groups import Group, Remark, find_groups
 from .joining import join
 from .kernel_graph import KernelGraph
@@ -90,7 +82,7 @@ def fuse(module: Module, kernels: Callable[[Leaf], KernelAccesses], text_of: Cal
     for group in groups:
         _Rewriting(graph, group, flat, shaders, text_of).run()
     tests = tuple(GroupTest(it, graph) for it in groups)
-    return Fused(_module(module, flat, shaders), tests, tuple(remarks), _origins(graph, groups, flat))
+    return Fused(module_of(module, flat, shaders), tests, tuple(remarks), _origins(graph, groups, flat))
 
 
 def _origins(graph: KernelGraph, groups: Sequence[Group], flat: FlatGraph) -> dict[str, tuple[tuple[str, ...], ...]]:
@@ -98,23 +90,6 @@ def _origins(graph: KernelGraph, groups: Sequence[Group], flat: FlatGraph) -> di
     found = {name: (paths[name],) for name in flat.nodes if name in paths}
     fused = [name for name in flat.nodes if name not in paths]
     return found | {name: tuple(paths[it] for it in group.nodes) for name, group in zip(fused, groups, strict=True)}
-
-
-def _module(module: Module, flat: FlatGraph, shaders: Mapping[str, Shader]) -> Module:
-    """The module with another root graph, and what that needs."""
-    root = graph_of(flat)
-    needed: dict[str, None] = {}
-    pending: list[Function] = [root]
-    while pending:
-        function = pending.pop()
-        needed[function.name] = None
-        if isinstance(function, Graph):
-            names = [it.function for it in function.body if isinstance(it, CreateNode)]
-            pending += [flat.functions[it] for it in names if it not in needed]
-    functions = [root if it.name == root.name else it for it in flat.functions.values() if it.name in needed]
-    functions.sort(key=lambda it: isinstance(it, Graph))
-    used = {it.shader for it in functions if isinstance(it, Leaf)}
-    return Module(tuple(it for name, it in shaders.items() if name in used), tuple(functions), module.root)
 
 
 @dataclass(slots=True)
@@ -214,39 +189,11 @@ class _Rewriting:
                 changed[storing.last] = Endpoint(node, name)
         for number, length in enumerate(self.lengths):
             flat.inputs[Endpoint(node, f"{names[-1]}.n{number}")] = Given(length)
-        _redirect(flat, changed)
+        redirect(flat, changed)
 
 
 _LONGEST: Final = 60
 """Characters in the name of a fused node that is made of the names of its parts."""
-
-
-def _redirect(flat: FlatGraph, changed: Mapping[Endpoint, Endpoint]) -> None:
-    """Let what used old outputs use new ones."""
-    for end, given in flat.inputs.items():
-        if isinstance(given.value, Endpoint):
-            flat.inputs[end] = replace(given, value=changed.get(given.value, given.value))
-    flat.outputs = {name: (changed.get(source, source), bind) for name, (source, bind) in flat.outputs.items()}
-
-    def reference(it: Reference) -> Reference:
-        port = it.selectors[0] if it.selectors else None
-        new = changed.get(Endpoint(it.name, port.name)) if isinstance(port, Member) else None
-        return it if new is None else Reference(new.node, (Member(new.port), *it.selectors[1:]))
-
-    def expression(it: Expression) -> Expression:
-        match it:
-            case Reference():
-                return reference(it)
-            case Length(value):
-                return Length(reference(value))
-            case Binary(op, lhs, rhs):
-                return Binary(op, expression(lhs), expression(rhs))
-            case Query() | IntegerLiteral() | FloatLiteral():
-                return it
-            case _:
-                assert_never(it)
-
-    map_expressions(flat, expression)
 
 
 def _has_length(storage: Storage) -> bool:

@@ -30,7 +30,9 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """Comparisons that hold where a block is reached. If they are `exact`, it is reached wherever they hold."""
+    """Comparisons that hold where a block is reached. If they are `exact`, it is reached wherever they hold, if the
+    loops before it end.
+    """
 
     comparisons: tuple[Comparison, ...] = ()
     exact: bool = True
@@ -64,10 +66,13 @@ class GuardFinder:
         if above is None:
             return Guards()
         around = self.of(above)
+        is_sure = self._ends.dominates(leader, above)
         match leader:
             case h.Read(h.If(condition=condition), [h.ControlIndex(output)]):
-                return around.plus(self._implied(condition, bool(output), 0))
-            case _ if self._ends.dominates(leader, above):
+                implied = self._implied(condition, bool(output), 0)
+                # The only exit of a loop is reached whatever its condition says, if the kernel ends.
+                return around.plus(Guards(implied.comparisons) if is_sure else implied)
+            case _ if is_sure:
                 return around
             case _:
                 return around.plus(_UNKNOWN)

@@ -21,10 +21,11 @@ from .cleanup import clean_up
 from .effects import EffectsAnalysis, Root
 from .graph import Graph
 from .instructions import Globals, Instructions
-from .machine import Machine
+from .machine import Machine, Restart
 from .types import scalar_type
+from .unrolling import Unrolling
 from .values import Cell, Designator, Snapshot, Tree, is_tree_array, node_of, parts_of, place_for
-from .walk import Restart, Walk
+from .walk import Walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +43,13 @@ class CalledFunction:
 
 @dataclass(eq=False, slots=True)
 class Calls:
-    """The functions that are called, each translated at the first call. `chosen` are those that are not inlined."""
+    """The functions that are called, each translated at the first call. `chosen` are those that are not inlined, and
+    `unrolling` are the loops that are unrolled in any function.
+    """
 
     chosen: set[c.Function]
     effects: EffectsAnalysis
+    unrolling: Unrolling
     names: Sequence[str] = ()
     """The names of the dynamic constants."""
     _known: dict[c.Function, CalledFunction] = field(default_factory=dict[c.Function, CalledFunction])
@@ -91,7 +95,7 @@ class _Translation:
         self.calls = calls
         self.source = function
         self.outside = outside
-        self.graph = Graph()
+        self.graph = Graph(folds=calls.unrolling.is_used)
         self.machine = Machine(self.graph, (1, 1, 1))
         self.types: list[h.Type] = []
         self.names: list[str] = []
@@ -104,7 +108,7 @@ class _Translation:
         """Translate the function. If it never returns, raises Restart, and from then on it is inlined."""
         source, machine = self.source, self.machine
         machine.open_lane()
-        inside = Globals({}, self.outside.lengths, has_barrier=False)
+        inside = Globals({}, self.outside.lengths, has_barrier=False, unrolling=self.calls.unrolling)
         instructions = Instructions(machine, inside)
         for parameter in source.parameters:
             instructions.values[parameter] = self._parameter(parameter)

@@ -26,11 +26,12 @@ from .effects import EffectsAnalysis
 from .forks import ForkNest
 from .graph import Graph
 from .instructions import Globals, Instructions
-from .machine import Machine
+from .machine import Machine, Restart
 from .outline import called_functions
 from .subgroups import invocation_id, lane_count, local_index, subgroup_count, subgroup_id
-from .values import Cell, Designator, Tree, node_of, place_for
-from .walk import Divergence, LoopValue, Restart, Walk
+from .unrolling import Reconsidered, Unrolling
+from .values import Cell, Designator, Tree, node_of
+from .walk import Divergence, LoopValue, Walk
 
 
 def translate(
@@ -60,10 +61,12 @@ def translate(
 def _translated(module: c.Module, name: str, facts: HandleFacts) -> EntryPoint:
     function = compute_entry_point(module.functions, name)
     effects, per_lane = EffectsAnalysis(), set[LoopValue]()
-    calls = Calls(set(called_functions(function, effects)), effects)
+    calls = Calls(set(called_functions(function, effects)), effects, Unrolling.of(function, effects))
     while True:
         try:
             return _Translation(module, function, calls, per_lane, facts).run()
+        except Reconsidered:
+            per_lane.clear()  # its numbers may no longer be right
         except Restart:
             continue  # `per_lane` has grown, or `calls.chosen` has shrunk
 
@@ -94,7 +97,9 @@ class _Translation:
         self.effects = effects = calls.effects
         self.per_lane = per_lane
         self.size = _workgroup_size(function)
-        self.graph = Graph()
+        self.unrolling = calls.unrolling
+        self.unrolling.begin()
+        self.graph = Graph(folds=self.unrolling.is_used)
         self.machine = Machine(self.graph, self.size, subgroup_size_of(function))
         self.dynamic_names: list[str] = list(WORKGROUP_CONSTANTS)
         self.variables: dict[Value, Designator] = {}
@@ -174,7 +179,7 @@ class _Translation:
         assert isinstance(variable.type, wgsl.Pointer)
         name, store = variable.name or "var", variable.type.store
         if variable.type.space is not wgsl.AddressSpace.WORKGROUP:
-            place = place_for(store, name, is_spread=has_barrier)
+            place = self.unrolling.place_for(variable, is_spread=has_barrier)
             memory.declare(self.machine, place)
             self.variables[variable] = Designator(place, (), store)
             return
@@ -204,7 +209,7 @@ class _Translation:
             self.machine.open_lane()  # private variables are each lane's own from the start
         for variable in private:
             self._declare(variable, has_barrier=has_barrier)
-        instructions = Instructions(self.machine, Globals(self.variables, self.lengths, has_barrier))
+        instructions = Instructions(self.machine, Globals(self.variables, self.lengths, has_barrier, self.unrolling))
         for variable in variables:
             if variable.initializer is not None:
                 memory.store(self.machine, self.variables[variable], instructions.get(variable.initializer))

@@ -10,7 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from ...ir.hercules import nodes as h
+from ...ir.hercules import operations
 from ...ir.hercules.graph import predecessors
+from ...ir.hercules.types import BOOL, is_scalar
 from . import types as t
 
 if TYPE_CHECKING:
@@ -23,9 +25,13 @@ _PINNED = (h.Region, h.If, h.Match, h.Fork, h.Join, h.Phi, h.ThreadID, h.Reduce,
 
 
 class Graph:
-    """Nodes in order of creation; `lane` is the open lane fork, if any; `unmet` are Phis that still lack inputs."""
+    """Nodes in order of creation; `lane` is the open lane fork, if any; `unmet` are Phis that still lack inputs.
 
-    def __init__(self) -> None:
+    `folds`: operations on integers and bools that are constant are computed at once.
+    """
+
+    def __init__(self, *, folds: bool = False) -> None:
+        self.folds = folds
         self.start = h.Start()
         self.nodes: list[h.Node] = [self.start]
         self.lane: LaneFork | None = None
@@ -123,27 +129,34 @@ class Graph:
 
     def binary(self, op: h.BinaryOp, lhs: h.Node, rhs: h.Node) -> h.Node:
         """A Binary node."""
-        return self.add(h.Binary(op, lhs, rhs))
+        return self._add_folded(h.Binary(op, lhs, rhs))
 
     def unary(self, op: h.UnaryOp, operand: h.Node) -> h.Node:
         """A Unary node."""
-        return self.add(h.Unary(op, operand))
+        return self._add_folded(h.Unary(op, operand))
 
     def cast(self, type: h.Type, operand: h.Node) -> h.Node:
         """A Cast node."""
-        return self.add(h.Cast(type, operand))
+        return self._add_folded(h.Cast(type, operand))
 
     def bitcast(self, type: h.Type, operand: h.Node) -> h.Node:
         """A Bitcast node."""
-        return self.add(h.Bitcast(type, operand))
+        return self._add_folded(h.Bitcast(type, operand))
 
     def select(self, condition: h.Node, if_true: h.Node, if_false: h.Node) -> h.Node:
         """A Select node, or the value itself if both arms are the same."""
+        if self.folds and isinstance(condition, h.ConstantNode) and isinstance(condition.value, h.BoolConstant):
+            return if_true if condition.value.value else if_false
         return if_true if if_true is if_false else self.add(h.Select(condition, if_true, if_false))
 
     def intrinsic(self, function: str, type: h.Type, *arguments: h.Node) -> h.Node:
         """An Intrinsic node."""
-        return self.add(h.Intrinsic(function, type, list(arguments)))
+        return self._add_folded(h.Intrinsic(function, type, list(arguments)))
+
+    def _add_folded(self, node: h.AnyScalarNode) -> h.Node:
+        """Append an operation, or the constant that it is."""
+        folded = _folded(node) if self.folds else None
+        return self.add(node) if folded is None else self.constant(folded)
 
     def branch(self, control: h.Node, condition: h.Node) -> tuple[h.Node, h.Node]:
         """An If with its two outputs: (control when true, control when false)."""
@@ -156,6 +169,21 @@ class Graph:
         if self.lane is not None:
             self._owners[node] = self.lane
         return node
+
+
+def _folded(node: h.AnyScalarNode) -> h.BoolConstant | h.IntegerConstant | None:
+    """The constant that an operation on constants is, of integers and bools only."""
+    constants = [it.value for it in predecessors(node) if isinstance(it, h.ConstantNode)]
+    known = [it for it in constants if isinstance(it, (h.BoolConstant, h.IntegerConstant))]
+    if len(known) < len(predecessors(node)):
+        return None
+    types = [BOOL if isinstance(it, h.BoolConstant) else it.type for it in known]
+    result = operations.result_type(node, dict(zip(predecessors(node), types, strict=True)))
+    if not isinstance(result, (h.Bool, h.Integer)):
+        return None
+    scalars = [it for it in types if is_scalar(it)]
+    value = operations.kernel(node, scalars, result)(*(it.value for it in known))
+    return h.BoolConstant(bool(value)) if isinstance(result, h.Bool) else h.IntegerConstant(result, int(value))
 
 
 def is_cheap_to_repeat(node: h.Node) -> bool:

@@ -17,6 +17,7 @@ from ...ir.scalars import wrap_u32
 from . import arithmetic, builtins, memory, textures
 from . import types as t
 from .machine import Machine
+from .unrolling import Unrolling
 from .values import Cell, Designator, Snapshot, Step, Tree, is_tree_array, node_of, parts_of, place_for, scalars_of
 
 _ATOMICS: dict[str, h.AtomicOp] = {
@@ -36,11 +37,14 @@ _ATOMICS: dict[str, h.AtomicOp] = {
 
 @dataclass(eq=False, slots=True)
 class Globals:
-    """Module scope: its variables, and the lengths of runtime-sized arrays. `has_barrier`: the program has barriers."""
+    """Module scope: its variables, and the lengths of runtime-sized arrays. `has_barrier`: the program has barriers.
+    `unrolling` are the loops that are unrolled, and the variables that are split into scalars.
+    """
 
     variables: dict[Value, Designator]
     lengths: dict[Value, h.DynamicConstant]
     has_barrier: bool
+    unrolling: Unrolling = field(default_factory=Unrolling)
 
 
 @dataclass(eq=False, slots=True)
@@ -118,7 +122,7 @@ class Instructions:
         """A function-scope variable."""
         assert isinstance(var.type, wgsl.Pointer)
         type = var.type.store
-        place = place_for(type, var.name or "var", is_spread=self.machine.spreads_arrays)
+        place = self.module_scope.unrolling.place_for(var, is_spread=self.machine.spreads_arrays)
         memory.declare(self.machine, place)
         target = Designator(place, (), type)
         if var.initializer is not None:
@@ -158,6 +162,8 @@ class Instructions:
             step = self._step(index)
             element = wgsl.element_type(type, step if isinstance(step, int) and isinstance(type, wgsl.Struct) else 0)
             assert element is not None
+            if isinstance(value, Designator) and not isinstance(step, int) and _is_split_array(value, type):
+                raise self.module_scope.unrolling.keep(value.place)
             value = self._element(value, step, element)
             type = element
         return value
@@ -180,6 +186,8 @@ class Instructions:
             return wrap_u32(index.value.value)
         graph, node = self.machine.graph, node_of(self.get(index))
         unsigned = graph.bitcast(t.U32, node) if index.type is wgsl.I32 else node
+        if isinstance(unsigned, h.ConstantNode) and isinstance(unsigned.value, h.IntegerConstant):
+            return unsigned.value.value
         return graph.cast(t.U64, unsigned)
 
     def _builtin(self, call: c.BuiltinCall) -> Tree | None:
@@ -222,6 +230,11 @@ class Instructions:
         if op is h.AtomicOp.COMPARE_EXCHANGE:
             return (old, graph.binary(h.BinaryOp.EQUAL, old, operands[0]))
         return old
+
+
+def _is_split_array(at: Designator, type: wgsl.Type) -> bool:
+    """Whether an array has cells of its own for elements, though values of its type are not made of scalars."""
+    return at.is_split and isinstance(type, wgsl.Array) and not is_tree_array(type)
 
 
 def constant_tree(machine: Machine, constant: ConstantValue) -> Tree:

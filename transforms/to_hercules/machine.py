@@ -21,6 +21,10 @@ from .values import Cell, PerLane, Snapshot, Tree, map_tree, node_of
 State = dict[Cell, "h.Node | PerLane"]
 
 
+class Restart(Exception):
+    """An assumption of this attempt was wrong, such as that a scalar is uniform: translate again without it."""
+
+
 class Edge:
     """A control flow edge to a label: its control, state and arguments; `left` is the node count at its creation."""
 

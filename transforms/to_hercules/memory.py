@@ -34,6 +34,8 @@ def load(machine: Machine, source: Designator) -> Tree:
     place, steps, type = source.place, source.steps, source.type
     if isinstance(place, Cell):
         return _load_from_cell(machine, place, steps, type)
+    if not steps and isinstance(type, wgsl.Array) and not is_tree_array(type):
+        return take_snapshot(machine, source)
     if not steps:
         return tuple(load(machine, Designator(part, (), _element(type, index))) for index, part in enumerate(place))
     step, rest = steps[0], steps[1:]
@@ -107,7 +109,7 @@ def copy(machine: Machine, target: Designator, source: Designator) -> None:
     """Copy a value that holds a long array from one designator to another."""
     type = source.type
     count = wgsl.element_count(type)
-    if not isinstance(type, wgsl.Array) or is_tree_array(type):
+    if not isinstance(type, wgsl.Array) or is_tree_array(type) or source.is_split or target.is_split:
         if isinstance(type, (wgsl.Struct, wgsl.Array)) and isinstance(count, int):
             for index in range(count):
                 element = _element(type, index)

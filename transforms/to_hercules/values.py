@@ -56,6 +56,11 @@ class Designator:
     steps: tuple[Step, ...]
     type: wgsl.Type
 
+    @property
+    def is_split(self) -> bool:
+        """Whether it designates cells of its own for the parts of the value."""
+        return isinstance(self.place, tuple) and not self.steps
+
     def element(self, step: Step, type: wgsl.Type) -> Designator:
         """The designator of an element. A constant step into a tuple is resolved at once."""
         if isinstance(self.place, tuple) and not self.steps and isinstance(step, int):
@@ -139,8 +144,15 @@ def scalars_of(tree: Tree) -> Iterator[h.Node]:
         yield node_of(tree)
 
 
-def place_for(type: wgsl.Type, name: str, *, is_spread: bool = False) -> CellTree:
-    """New cells for a variable of function or private space. `is_spread`: its arrays must live across barriers."""
+def place_for(type: wgsl.Type, name: str, *, is_spread: bool = False, longest: int = LONGEST_ARRAY_TREE) -> CellTree:
+    """New cells for a variable of function or private space. `is_spread`: its arrays must live across barriers.
+
+    `longest` is the number of elements up to which an array is decomposed.
+    """
+
+    def part(type: wgsl.Type, name: str) -> CellTree:
+        return place_for(type, name, is_spread=is_spread, longest=longest)
+
     match type:
         case wgsl.Scalar():
             return Cell(name, t.scalar_type(type))
@@ -149,9 +161,9 @@ def place_for(type: wgsl.Type, name: str, *, is_spread: bool = False) -> CellTre
         case wgsl.Matrix(columns=columns):
             return tuple(place_for(type.column, f"{name}.{index}") for index in range(columns))
         case wgsl.Struct(members=members):
-            return tuple(place_for(member.type, f"{name}.{member.name}", is_spread=is_spread) for member in members)
-        case wgsl.Array(element=element, count=int() as count) if count <= LONGEST_ARRAY_TREE:
-            return tuple(place_for(element, f"{name}.{index}", is_spread=is_spread) for index in range(count))
+            return tuple(part(member.type, f"{name}.{member.name}") for member in members)
+        case wgsl.Array(element=element, count=int() as count) if count <= longest:
+            return tuple(part(element, f"{name}.{index}") for index in range(count))
         case _:
             return Cell(name, t.collection_type(type), is_shared=is_spread, is_spread=is_spread)
 

@@ -29,9 +29,10 @@ from . import subgroups
 from .divergent_exits import DivergentExits
 from .effects import EffectsAnalysis, blocks_in
 from .instructions import Globals, Instructions, is_barrier, is_exchange, unsupported, zero_tree
-from .machine import Edge, Machine, State
+from .machine import Edge, Machine, Restart, State
 from .memory import copy, declare, load
 from .types import scalar_constant
+from .unrolling import MOST_ITERATIONS
 from .values import (
     Cell,
     Designator,
@@ -54,10 +55,6 @@ if TYPE_CHECKING:
 Target: TypeAlias = "c.Block | c.Terminator"
 LoopValue = tuple[int, int]
 """A scalar that a workgroup-level loop carries: the numbers of the loop and the scalar in order of translation."""
-
-
-class Restart(Exception):
-    """An assumption of this attempt was wrong, such as that a scalar is uniform: translate again without it."""
 
 
 class Divergence(Exception):
@@ -118,6 +115,10 @@ class Walk:
         self._exits: list[tuple[Label, Edge]] = []
         self._lane_depth = 0
         self._loops = 0
+        self.unrolling = module_scope.unrolling
+        self._unrolled_loops = 0
+        self._folds_conditions = False
+        self._known_conditions = 0
 
     # Calls
 
@@ -247,7 +248,8 @@ class Walk:
         """Cells for the arrays among a label's arguments: spread if a barrier can come before the label."""
         is_spread = self.machine.spreads_arrays
         found = [array for type in types for array in long_arrays(type)]
-        if not found or (not is_spread and _ways_to(target, frame.function) < 2):
+        has_one_way = not self.unrolling.loops and _ways_to(target, frame.function) < 2
+        if not found or (not is_spread and has_one_way):
             return ()
         cells = tuple(cell for array in found for cell in cells_of(place_for(array, "chosen", is_spread=is_spread)))
         for cell in cells if is_spread else ():
@@ -428,7 +430,11 @@ class Walk:
         condition = self._condition(frame, node.condition, is_workgroup=is_workgroup)
         if node.merge_target is not None:
             self._label(frame, node.merge_target, is_workgroup=is_workgroup)
-        self._arms(frame, condition, node.true_target, node.false_target)
+        known = self._known(condition)
+        if known is None:
+            self._arms(frame, condition, node.true_target, node.false_target)
+        else:
+            self._sequence(frame, node.true_target if known.value else node.false_target)
         if not is_workgroup:
             self._leave_lane_level()
 
@@ -442,12 +448,31 @@ class Walk:
         machine.control, machine.state = other, state
         self._sequence(frame, if_false)
 
+    def _known(self, condition: h.Node) -> h.BoolConstant | h.IntegerConstant | None:
+        """The value of a condition, if the innermost loop around it is unrolled. Other loops keep their exits, without
+        which they would have no end in the graph.
+        """
+        if not self._folds_conditions or not isinstance(condition, h.ConstantNode):
+            return None
+        self._known_conditions += 1
+        value = condition.value
+        return value if isinstance(value, (h.BoolConstant, h.IntegerConstant)) else None
+
     def _switch(self, frame: Frame, node: c.Switch) -> None:
         """A chain of branches, in order of the cases; the default comes last."""
         is_workgroup = self._is_workgroup(node, frame, node.condition)
         subject = self._condition(frame, node.condition, is_workgroup=is_workgroup)
         if node.merge_target is not None:
             self._label(frame, node.merge_target, is_workgroup=is_workgroup)
+        known = self._known(subject)
+        if known is None:
+            self._cases(frame, node, subject)
+        else:
+            self._sequence(frame, _chosen_case(node, known.value).target)
+        if not is_workgroup:
+            self._leave_lane_level()
+
+    def _cases(self, frame: Frame, node: c.Switch, subject: h.Node) -> None:
         machine, rest = self.machine, None
         for case in sorted(node.cases, key=lambda case: case.is_default):
             if not case.is_default:
@@ -458,8 +483,6 @@ class Walk:
                 machine.control, machine.state = rest, state
             else:
                 self._sequence(frame, case.target)
-        if not is_workgroup:
-            self._leave_lane_level()
 
     def _matches(self, subject: h.Node, case: c.SwitchCase) -> h.Node:
         result, *others = (
@@ -474,6 +497,13 @@ class Walk:
         return self.graph.constant(scalar_constant(selector.type, selector.value))
 
     def _loop(self, frame: Frame, loop: c.Loop, arguments: Sequence[Value]) -> None:
+        is_unrolled = loop in self.unrolling.loops
+        before, self._folds_conditions = self._folds_conditions, is_unrolled
+        translate = self._unroll if is_unrolled else self._roll
+        translate(frame, loop, arguments)
+        self._folds_conditions = before
+
+    def _roll(self, frame: Frame, loop: c.Loop, arguments: Sequence[Value]) -> None:
         is_workgroup = self._is_workgroup(loop, frame, None)
         if is_workgroup and self.machine.lane is not None:
             self._close_lane()
@@ -498,6 +528,37 @@ class Walk:
         if not is_workgroup:
             self._leave_lane_level()
 
+    def _unroll(self, frame: Frame, loop: c.Loop, arguments: Sequence[Value]) -> None:
+        """Translate the body until no path leads back. Raises Restart if it takes too many iterations or nodes."""
+        self._enter_lane_level()
+        self._unrolled_loops += 1
+        before, known = len(self.graph.nodes), self._known_conditions
+        self._label(frame, loop.merge_target, is_workgroup=False)
+        values = tuple(frame.instructions.raw(argument) for argument in arguments)
+        for _ in range(MOST_ITERATIONS + 1):
+            values = self._iteration(frame, loop, values)
+            if self.machine.control is None:
+                break
+            if self._known_conditions == known:
+                raise self.unrolling.give_up(loop)
+            if self.unrolling.is_too_large(len(self.graph.nodes) - before):
+                raise self.unrolling.stop()
+        else:
+            raise self.unrolling.give_up(loop)
+        self._unrolled_loops -= 1
+        self.unrolling.finish(loop, 0 if self._unrolled_loops else len(self.graph.nodes) - before)
+        self._leave_lane_level()
+
+    def _iteration(self, frame: Frame, loop: c.Loop, values: tuple[Tree, ...]) -> tuple[Tree, ...]:
+        """One iteration of an unrolled loop; gives the values that the next begins with."""
+        self._label(frame, loop.continuing_target, is_workgroup=False)
+        back = self._label(frame, loop.start_target, is_workgroup=False)
+        frame.instructions.values.update(zip(loop.start_target.arguments, values, strict=True))
+        self._sequence(frame, loop.start_target)
+        if self._enter(frame, loop.continuing_target):
+            self._sequence(frame, loop.continuing_target)
+        return self._arrive(back)
+
     def number_loop(self) -> int:
         """A number for a workgroup-level loop, the same each time the module is translated."""
         self._loops += 1
@@ -514,6 +575,12 @@ class Walk:
             if target in frame.labels:
                 cells.update(dict.fromkeys(frame.labels[target].arrays))
         return [cell for cell in cells if cell in self.machine.state]
+
+
+def _chosen_case(node: c.Switch, value: int) -> c.SwitchCase:
+    """The case that a value selects."""
+    default = [case for case in node.cases if case.is_default]
+    return next(iter([case for case in node.cases if any(it.value == value for it in case.selectors)] + default))
 
 
 def _ways_to(target: Target, function: c.Function) -> int:

@@ -48,9 +48,9 @@ class OnGpu:
         from ..backend.gpu import shared_device
         from ..gpu_programs import trees_for
 
-        trees = replace(trees_for(shared_device(adapter).adapter()), reassociate=reassociate)
         start = time.perf_counter()
         with compiling_within(timeout):
+            trees = replace(trees_for(shared_device(adapter).adapter()), reassociate=reassociate)
             program = self.program(constants, trees)
         seconds = time.perf_counter() - start
         size = WORKGROUP_SIZE if workgroup_size is None else workgroup_size

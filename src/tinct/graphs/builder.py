@@ -23,6 +23,7 @@ from ..ir.dataflow.nodes import (
     FloatLiteral,
     IntegerLiteral,
     Malloc,
+    NestShader,
     Reference,
     Replication,
     Split,
@@ -267,7 +268,11 @@ class Graph(Executable):
 
     def _nest_node(self, nest: KernelOfSizes, sizes: Mapping[str, int], name: str | None) -> Node:
         sized = nest.at_sizes(sizes)
-        node = self.node(sized.kernel, threads=sized.threads, constants=sized.constants, name=name)
+        leaf = self._kernel_use(sized.kernel, None, sized.source)
+        own = self.state.fresh(sized.kernel.info.name) if name is None else name_of(name, "the name of a node", "blur")
+        self.state.declare(CreateNode(own, leaf, self._expressions(sized.threads)))
+        self._kernels[own] = sized.kernel
+        node = Node(self, own)
         for output, count in sized.outputs.items():
             self.bind_input(Zeros((count,), None), node[output])
         return node
@@ -277,11 +282,11 @@ class Graph(Executable):
         kernel = self._kernels.get(node)
         return () if kernel is None else tuple(it.name for it in kernel.bindings if has_member_ports(it))
 
-    def _kernel_use(self, kernel: Kernel, constants: Constants | None) -> str:
+    def _kernel_use(self, kernel: Kernel, constants: Constants | None, nest: NestShader | None = None) -> str:
         given = mapping_of({} if constants is None else constants, "constants", ("n",))
         kernel.workgroup_size(given)  # checks the names and values
         values = tuple(sorted((name, _plain_number(value)) for name, value in given.items()))
-        return self.state.use_kernel(KernelUse(kernel.shader, kernel.info.name, values))
+        return self.state.use_kernel(KernelUse(kernel.shader, kernel.info.name, values, nest=nest))
 
     def _graph_use(self, graph: Graph | GraphProgram) -> str:
         if graph is self:

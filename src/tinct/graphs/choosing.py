@@ -23,6 +23,7 @@ from ..instrumented import plain_runs
 from ..ir.diagnostics import ShaderError
 from ..ir.layout_numbers import is_array
 from ..kernel import BufferValue
+from .time_limit import seconds_left
 
 if TYPE_CHECKING:
     from .program import GraphProgram
@@ -45,8 +46,10 @@ class Chooser:
     graph: GraphProgram
     _known: dict[str, Choice] = field(default_factory=dict[str, Choice])
 
-    def choose(self, inputs: Mapping[str, BufferValue], timeout: float | None) -> Choice:
-        """The devices for inputs of these magnitudes. Raises what `run` raises if no device runs the graph."""
+    def choose(self, inputs: Mapping[str, BufferValue], deadline: float | None) -> Choice:
+        """The devices for inputs of these magnitudes. Raises what `run` raises if no device runs the graph, and
+        DeviceError if nothing was found by the deadline, a value of `time.monotonic`.
+        """
         from ..backend.cpu.disk_cache import default_cache
 
         key, cache = self._key(inputs), default_cache()
@@ -55,7 +58,7 @@ class Chooser:
             choice = None if stored is None else _parsed(stored)
             if choice is None:
                 with plain_runs():
-                    choice = self._measured(inputs, timeout)
+                    choice = self._measured(inputs, deadline)
                 if cache is not None:
                     cache.put(key, json.dumps(choice).encode())
             self._known[key] = choice
@@ -68,19 +71,15 @@ class Chooser:
         sizes = [f"{name} {_magnitude(inputs[name])}" for name in self.graph.inputs]
         return digest("devices of a graph", _VERSION, str(self.graph), *texts, *sizes, *_machine())
 
-    def _measured(self, inputs: Mapping[str, BufferValue], timeout: float | None) -> Choice:
-        deadline = None if timeout is None else time.monotonic() + timeout
-
-        def left() -> float | None:
-            return None if deadline is None else max(deadline - time.monotonic(), 1e-3)
-
+    def _measured(self, inputs: Mapping[str, BufferValue], deadline: float | None) -> Choice:
         seconds: dict[str, dict[str, float]] = {}
         failure: ShaderError | DeviceError | None = None
         for device in devices():
             try:
-                self.graph.run(inputs, device=device, timeout=left())  # compiles
-                timings = self.graph.run_timed(inputs, device=device, timeout=left()).timings
+                self.graph.run(inputs, device=device, timeout=seconds_left(deadline))  # compiles
+                timings = self.graph.run_timed(inputs, device=device, timeout=seconds_left(deadline)).timings
             except (ShaderError, DeviceError) as error:
+                seconds_left(deadline)  # raises for a device that was stopped, which may be the faster one
                 failure = error
             else:
                 seconds[device] = {".".join(path): it.run for path, it in timings.items()}
@@ -92,10 +91,10 @@ class Chooser:
             return next(iter(uniform.values()))
         paths = next(iter(seconds.values()))
         mixed = {path: min(seconds, key=lambda it: seconds[it].get(path, np.inf)) for path in paths}
-        return self._fastest([*uniform.values(), mixed], lambda choice: self._run(inputs, choice, left()))
+        return self._fastest([*uniform.values(), mixed], lambda choice: self._run(inputs, choice, deadline))
 
-    def _run(self, inputs: Mapping[str, BufferValue], choice: Choice, timeout: float | None) -> None:
-        self.graph.run(inputs, devices=choice, timeout=timeout)
+    def _run(self, inputs: Mapping[str, BufferValue], choice: Choice, deadline: float | None) -> None:
+        self.graph.run(inputs, devices=choice, timeout=seconds_left(deadline))
 
     def _fastest(self, choices: Sequence[Choice], run: Callable[[Choice], None]) -> Choice:
         """The fastest of some choices, the last of which may use several devices. Their rounds are interleaved."""

@@ -102,10 +102,9 @@ class _Kernels:
         """The index of a dispatch's kernel."""
         if step.leaf not in self._numbers:
             links = self.program.links
-            kernel, names = links.kernels[step.leaf], {it.name for it in step.bindings}
+            kernel, names = links.kernel(step.leaf), {it.name for it in step.bindings}
             bound = [it for it in kernel.bindings if it.name in names]
-            compilation = kernel.compilation(links.constants[step.leaf])
-            self._numbers[step.leaf] = self._add(compilation, bound, f"{step.leaf}.wgsl")
+            self._numbers[step.leaf] = self._add(links.compilation(step.leaf), bound, f"{step.leaf}.wgsl")
         return self._numbers[step.leaf]
 
     @cached_property
@@ -209,7 +208,7 @@ class _Writer:
                 target = self._place(step.target, "COPY_DST", step.target_offset)
                 return [{"do": "copy", "source": source, "target": target, "size": step.size, "why": step.why}]
             case Dispatch():
-                infos = {it.name: it for it in self._program.links.kernels[step.leaf].bindings}
+                infos = {it.name: it for it in self._program.links.kernel(step.leaf).bindings}
                 bindings = [self._binding(it.buffer, infos[it.name]) for it in step.bindings]
                 grid = self._grid(number, step)
                 dispatch = {"do": "dispatch", "node": "/".join(step.path), "kernel": self.kernels.number(step)}
@@ -217,9 +216,11 @@ class _Writer:
                 return [*maker, {**dispatch, **grid, "bindings": bindings}]
 
     def _grid(self, number: int, step: Dispatch) -> Json:
-        """The numbers of workgroups of a dispatch, or where these are."""
+        """The numbers of workgroups of a dispatch, or where these are; and what it computes, if it is our kernel's."""
         if step.arguments is None:
-            return {"workgroups": step.workgroups}
+            made = step.computes
+            computes = None if made is None else {"number": number, "text": made.text, "form": made.form.name.lower()}
+            return {"workgroups": step.workgroups, **({} if computes is None else {"computes": computes})}
         place = self._place(step.arguments.workgroups, "INDIRECT")
         return {"indirect": {**place, "number": number, "capacity": step.capacity}}
 

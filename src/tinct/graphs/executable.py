@@ -113,7 +113,8 @@ class Executable(Streamable):
 
         The graph is run some times to find them, Python functions included. What was found is kept, on disk as well
         (see `tinct cache`), for inputs of the same magnitude on this machine, so that a later run has the same devices,
-        and gives the same bits. Given as `devices=`, it pins them on any machine.
+        and gives the same bits. Given as `devices=`, it pins them on any machine. Nothing is kept of what takes longer
+        than `timeout`, which is for all of these runs.
 
         Raises what `run` raises, if no device can run the graph.
         """

@@ -142,4 +142,4 @@ class Execution:
         record.timed(step, seconds - compiling, compiling=compiling)
 
     def _compilation(self, step: Dispatch) -> Compilation:
-        return self._links.kernels[step.leaf].compilation(self._links.constants[step.leaf])
+        return self._links.compilation(step.leaf)

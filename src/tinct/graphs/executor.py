@@ -21,7 +21,7 @@ from ..sessions import Buffer
 from .execution import Execution
 from .executor_memory import ExecutorMemory, lendable
 from .gpu_cycles import MOST_RECORDED, Cycle, GpuCycles
-from .host_steps import Bytes, refused
+from .host_steps import Bytes, failed, refused
 from .indirect import refusal
 from .linking import Links
 from .numbers_in import Packed
@@ -97,13 +97,13 @@ class Executor:
         return self._memory.output(output, record)
 
     def _check_extents(self) -> None:
-        """Raise InputError if a step on a GPU had extents that are refused: of several, the first one's."""
+        """Raise InputError for the first step that had extents that are refused, or whose computation failed."""
         found = [refusal(self._memory.phase().read(it).tobytes()) for it in self.plan.errors]
         number, words = min((it for it in found if it is not None), default=(0, None))
         if words is not None:
             step = self.plan.steps[number]
             assert isinstance(step, Dispatch)
-            raise refused(step, words)
+            raise refused(step, words) if step.computes is None else failed(step, step.computes, words)
 
     # A number of executions
 
@@ -145,8 +145,10 @@ class Executor:
                 for allocation, place in zip(part.sequence.allocations, found.places, strict=True):
                     memory.order[allocation] = order[place]
                 done += found.executions
-            if flag is not None and memory.is_set(flag):
-                break
+            if flag is not None:
+                if memory.is_set(flag):
+                    break
+                self._check_extents()
             chunk = chunk * 4 if time.perf_counter() - start < _SHORT_RUN else chunk
         return done
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_never
 
 from ..arguments import mapping_of
 from ..base.errors import InputError
 from ..base.recent import Recent
 from ..ir.dataflow.codec import CODEC
-from ..ir.dataflow.nodes import EmbeddedShader, Host, Module, ShaderFile
+from ..ir.dataflow.nodes import EmbeddedShader, Host, Module, NestShader, ShaderFile
 from ..ir.dataflow.nodes import Shader as ShaderDeclaration
 from ..ir.dataflow.rules.table import Mistake
 from ..ir.dataflow.text import parse
@@ -21,6 +21,7 @@ from ..ir.hints import unknown_name
 from ..ir.schema.codec import CodecError
 from ..ir.source import Source, Span
 from ..ir.tokens import TextError
+from ..nests import lowered_nest
 from ..shader import Shader, load_source, shader_of
 from .host_functions import HostFunction, with_function
 from .linking import Links, link_graphs, link_leaves
@@ -108,6 +109,12 @@ def _shader(declared: ShaderDeclaration, source: Source) -> Shader:
     match declared.source:
         case EmbeddedShader(text):
             return Shader(Source.from_text(text, f"{source.name}, shader {declared.name}"))
+        case NestShader():
+            try:
+                return lowered_nest(declared.source).kernel.shader
+            except InputError as error:
+                message = f"shader {declared.name!r}: {error}"
+                raise _error("shader-nest", message, declared.span, source) from None
         case ShaderFile(path):
             try:
                 return Shader(Source.from_file(Path(source.name).parent / path))
@@ -115,6 +122,8 @@ def _shader(declared: ShaderDeclaration, source: Source) -> Shader:
                 reason = error.strerror if isinstance(error, OSError) else str(error)
                 message = f"shader {declared.name!r}: cannot read {path!r}: {reason}"
                 raise _error("shader-file", message, declared.span, source) from None
+        case _:
+            assert_never(declared.source)
 
 
 def _raise_if_any(mistakes: Iterable[Mistake], source: Source) -> None:

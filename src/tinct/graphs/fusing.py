@@ -26,6 +26,7 @@ from ..transforms.dataflow.groups import Remark
 from ..transforms.to_wgsl.unit import to_unit
 from .devices import Where
 from .edge_checks import accesses_of, with_access
+from .joined_nests import join_nests
 from .launch import Launch
 from .linking import Links, link_graphs, link_leaves
 from .machine import selected
@@ -58,15 +59,20 @@ class FusedProgram(GraphProgram):
     """
 
     def __init__(self, original: GraphProgram) -> None:
-        fused = _fused(original)
+        joined = join_nests(original)
+        program, fused = joined.program, _fused(joined.program)
         module = fused.module
-        if module is original.module:
-            super().__init__(module, original.shaders, original.links, original.source)
+        if module is program.module:
+            super().__init__(module, program.shaders, program.links, program.source)
         else:
-            shaders, links = _linked(original, fused)
+            shaders, links = _linked(program, fused)
             super().__init__(module, shaders, links, None)
         self.original = original
-        self.remarks = tuple(_remark(it, original) for it in fused.remarks)
+        self.remarks = (
+            *(_remark(it, original) for it in joined.remarks),
+            *(_remark(it, program) for it in fused.remarks),
+        )
+        self._joined = joined
         self._fusion = fused
 
     def __reduce__(self) -> tuple[Callable[..., GraphProgram], tuple[object, ...]]:
@@ -145,8 +151,9 @@ class FusedProgram(GraphProgram):
         found: dict[str, str] = {}
         for name, device in (where.devices or {}).items():
             first, *rest = name.split(".")
-            for origin in self._fusion.nodes.get(first, ((first,),)):
-                found[".".join((*origin, *rest))] = device
+            for path in self._fusion.nodes.get(first, ((first,),)):
+                for origin in self._joined.nodes.get(path[0], (path,)):
+                    found[".".join((*origin, *rest))] = device
         return replace(where, devices=found)
 
 

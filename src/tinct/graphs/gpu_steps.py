@@ -223,7 +223,7 @@ class GpuSteps:
         return self._launches[id(step)]
 
     def _new_launch(self, step: Dispatch, workgroups: tuple[int, int, int]) -> Launch:
-        kernel, constants = self.links.kernels[step.leaf], self.links.constants[step.leaf]
+        kernel, constants = self.links.kernel(step.leaf), self.links.constants.get(step.leaf)
         views = {it.name: self._view(it.buffer) for it in step.bindings}
         return self.memory.session.prepared(kernel, views, Options(workgroups, None, constants, step.device))
 

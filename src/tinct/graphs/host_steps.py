@@ -17,8 +17,9 @@ from ..devices import device_named
 from ..dispatch import MAX_WORKGROUPS
 from ..dispatch import Dispatch as DeviceDispatch
 from ..ir.types import BindingPoint
+from .arithmetic import failure
 from .linking import Links
-from .plan import HOST, DataExtent, Dispatch, Fill, Plan, Step, Transfer
+from .plan import HOST, Computation, DataExtent, Dispatch, Fill, Plan, Step, Transfer
 from .time_limit import node_named, seconds_left
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class HostSequence:
                 source = self._range(step.source, step.source_offset, step.size)
                 return CopyStep(source, self._range(step.target, step.target_offset, step.size))
             case Dispatch():
-                compilation = self._links.kernels[step.leaf].compilation(self._links.constants[step.leaf])
+                compilation = self._links.compilation(step.leaf)
                 ranges = {BindingPoint(it.group, it.binding): self._range(it.buffer) for it in step.bindings}
                 written = [BindingPoint(it.group, it.binding) for it in step.bindings if it.is_written]
                 return DispatchStep(compilation.machine_code, ranges, written, step.workgroups or self._grid(step))
@@ -141,10 +142,10 @@ class HostMemory:
     def interpreted(self, step: Dispatch) -> Act:
         """What runs a dispatch on an interpreter, on copies."""
         assert step.workgroups is not None
-        kernel, workgroups = self.links.kernels[step.leaf], step.workgroups
+        kernel, workgroups = self.links.kernel(step.leaf), step.workgroups
         points = {BindingPoint(it.group, it.binding): self.range(it.buffer) for it in step.bindings}
         written = [BindingPoint(it.group, it.binding) for it in step.bindings if it.is_written]
-        compilation, device = kernel.compilation(self.links.constants[step.leaf]), device_named(step.device)
+        compilation, device = self.links.compilation(step.leaf), device_named(step.device)
 
         def run(deadline: float | None) -> None:
             copies = {point: bytearray(data.data) for point, data in points.items()}
@@ -165,6 +166,11 @@ def refused(step: Dispatch, words: Sequence[int]) -> InputError:
     if step.capacity is not None and prod(extents) > step.capacity:
         return InputError(f"{node}: {numbers} invocations are more than its capacity, {step.capacity}")
     return InputError(f"{node}: {numbers} invocations are more than {MAX_WORKGROUPS} workgroups in a dimension")
+
+
+def failed(step: Dispatch, computation: Computation, words: tuple[int, int, int]) -> InputError:
+    """The error of a computation that has failed."""
+    return InputError(f"node {'/'.join(step.path)!r}: {failure(computation.text, computation.form, words)}")
 
 
 def _extent(of: int | DataExtent, word: int) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..base.errors import InputError
+from ..compilation import Compilation
 from ..ir import types as wgsl
 from ..ir.dataflow.hierarchy import innermost_first
 from ..ir.dataflow.nodes import (
@@ -32,6 +33,7 @@ from ..ir.hints import unknown_name
 from ..kernel import Kernel
 from ..shader import Shader
 from ..transforms.dataflow.accesses import KernelAccesses
+from .arithmetic import ARITHMETIC_LEAF, arithmetic_kernel
 from .host_functions import HostFunction
 from .wgsl_types import builtin_type, fits, has_member_ports, kernel_ports, port_type
 
@@ -47,6 +49,14 @@ class Links:
     """The Python functions of leaves on the host, as far as they are given."""
     accesses: dict[str, KernelAccesses | str] = field(default_factory=dict[str, "KernelAccesses | str"])
     """The accesses of kernels, by leaf, as far as they were asked for, or why they cannot be told."""
+
+    def kernel(self, leaf: str) -> Kernel:
+        """The kernel of a leaf of a plan, which may be ours."""
+        return arithmetic_kernel() if leaf == ARITHMETIC_LEAF else self.kernels[leaf]
+
+    def compilation(self, leaf: str) -> Compilation:
+        """That kernel with the leaf's constants."""
+        return self.kernel(leaf).compilation(self.constants.get(leaf))
 
 
 def link_leaves(module: Module, shaders: Mapping[str, Shader], links: Links) -> list[Mistake]:

@@ -17,7 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-VERSION = 1
+from .arithmetic import ResultForm
+
+VERSION = 2
 """The version of this format, in `Plan.version`."""
 
 HOST = "cpu"
@@ -27,7 +29,7 @@ Kind: TypeAlias = Literal["input", "constants", "error", "transient", "state"]
 """What memory is for.
   input: values that a run writes.
   constants: small values, each at a multiple of 256 bytes; a run writes it whole.
-  error: constants of a GPU that steps write, where an extent is refused (`Arguments`).
+  error: constants that steps write, where an extent is refused (`Arguments`) or a computation fails (`Computation`).
   transient: values that nodes write, which share it.
   state: the same, but it changes places with an input in a rotation.
 """
@@ -150,12 +152,25 @@ class Arguments:
 
 
 @dataclass(frozen=True, slots=True)
+class Computation:
+    """What a dispatch of the kernel in `arithmetic` computes, in words, and the form of its result.
+
+    Where that fails, it leaves the number of the step, the reason and the number in the buffer `error`, which is zeros
+    when a run begins. After that all later results, and numbers of workgroups, are zeros.
+    """
+
+    text: str
+    form: ResultForm
+    error: int
+
+
+@dataclass(frozen=True, slots=True)
 class Dispatch:
     """A dispatch of a leaf's kernel for the node `path`, on `device`: that of its buffers, or an interpreter.
 
     `workgroups` is None if an extent is in a buffer. Then they are the extents divided by `workgroup_size`, rounded up;
     more invocations than `capacity`, or more than 65,535 workgroups in a dimension, are an error. On a GPU `arguments`
-    says how these are made.
+    says how these are made. With `computes` it is no node's own, but computes a number that the node takes.
     """
 
     path: tuple[str, ...]
@@ -167,6 +182,7 @@ class Dispatch:
     capacity: int | None
     bindings: tuple[Bound, ...]
     arguments: Arguments | None = None
+    computes: Computation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +228,10 @@ class Plan:
 
     @property
     def errors(self) -> tuple[int, ...]:
-        """The buffers in which steps on GPUs leave that an extent is refused."""
+        """The buffers in which steps leave that an extent is refused, or that a computation has failed."""
         dispatches = (it for it in self.steps if isinstance(it, Dispatch))
-        return tuple(dict.fromkeys(it.arguments.error for it in dispatches if it.arguments is not None))
+        made = (part for it in dispatches for part in (it.arguments, it.computes) if part is not None)
+        return tuple(dict.fromkeys(it.error for it in made))
 
     @property
     def transient_bytes(self) -> int:

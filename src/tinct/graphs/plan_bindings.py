@@ -62,7 +62,7 @@ class NodeBindings:
     def _readable(self, content: PlannedContent, info: BindingInfo) -> int:
         """A buffer for a binding that is only read."""
         if self.draft.is_constant(content):
-            return self.draft.constant_of(content, info.type, info.name, self.node.device)
+            return self.draft.constant_of(content, info.type, info.name, self.node.device, self.node.name)
         return self.draft.on(content, self.node.device, self.node.why(info.name))
 
     def _own(self, content: PlannedContent, info: BindingInfo) -> int:
@@ -74,7 +74,7 @@ class NodeBindings:
                 return draft.new(label, device, content.size, "transient")
             return draft.zeroed(content, label, device)
         if content.number is not None:
-            source = draft.constant_of(content, info.type, info.name, device)
+            source = draft.constant_of(content, info.type, info.name, device, node.name)
             return draft.copied(source, label, device, f"{node.name!r} writes it")
         if content.holders == 1:
             return draft.on(content, device, node.why(info.name))

@@ -10,10 +10,12 @@ from ..ir import types as wgsl
 from ..ir.layout import runtime_array, size_of, whole_words
 from ..ir.layout_packing import pack
 from .devices import NodeDevices
-from .numbers_in import Packed, without_atomic
+from .indirect import ERROR_BYTES
+from .numbers_in import Packed
 from .plan import HOST, Constant, Fact, Fill, Kind, Piece, Step, Transfer
 from .plan_memory import Draft
-from .plan_values import DataNumber, PlannedContent, Unplannable
+from .plan_numbers import PlannedNumbers
+from .plan_values import PlannedContent, PlannedNumber, Unplannable
 
 _SMALL: Final = 1 << 12
 """Inputs of a fixed size of at most so many bytes that a node only reads are constants."""
@@ -71,6 +73,9 @@ class PlanDraft:
         self.uploads: dict[str, dict[int, str]] = {}
         """For each input, the buffers that a run writes it to, with the reasons."""
         self.facts: dict[Fact, None] = {}
+        self.computed: dict[object, int] = {}
+        """The buffers of computed numbers; `PlannedNumbers` has the keys."""
+        self._errors: dict[str, int] = {}
         self._known_constants: dict[object, int] = {}
 
     # Buffers
@@ -111,6 +116,13 @@ class PlanDraft:
         """Whether it is an input that is the same in all executions."""
         return bool(content.input) and content.input not in self.fed
 
+    def error(self, device: str) -> int:
+        """The buffer of a device in which steps leave that they have failed."""
+        if device not in self._errors:
+            self._errors[device] = self.new("refused extents", device, ERROR_BYTES, "error")
+            self.constants.append(Constant(self._errors[device], bytes(ERROR_BYTES), ()))
+        return self._errors[device]
+
     # Constants
 
     def is_constant(self, content: PlannedContent) -> bool:
@@ -120,10 +132,12 @@ class PlanDraft:
         is_open = content.type is None or runtime_array(content.type) is not None
         return self.is_known(content) and not is_open and content.size <= _SMALL
 
-    def constant_of(self, content: PlannedContent, type: wgsl.Type, name: str, device: str) -> int:
+    def constant_of(
+        self, content: PlannedContent, type: wgsl.Type, name: str, device: str, node: str = "the program"
+    ) -> int:
         """A constant with a number, or with a small input."""
         part = ConstantPart(0, type, content)
-        return self.constant({"": part}, whole_words(part.size), name, device, "")
+        return self.constant({"": part}, whole_words(part.size), name, device, node)
 
     def constant(self, parts: Mapping[str, ConstantPart], size: int, name: str, device: str, node: str) -> int:
         """A constant of so many bytes. The keys of its parts are what follows the name in messages."""
@@ -131,11 +145,9 @@ class PlanDraft:
         for suffix, part in parts.items():
             content, at = part.content, part.at
             why = f"{node!r} needs it as {name}{suffix}"
-            if isinstance(content.number, DataNumber):
-                number = content.number
-                if without_atomic(number.type) is not without_atomic(part.type):
-                    raise Unplannable(f"{why}, and as a number of another type than a node writes")
-                copies.append(_Copied(self.on(number.content, device, why), number.offset, at, 4, why))
+            if isinstance(content.number, PlannedNumber):
+                place = PlannedNumbers(self, node, device).value(content.number, part.type, why)
+                copies.append(_Copied(place.buffer, place.offset, at, 4, why))
             elif content.number is not None:
                 packed = pack(part.type, content.number, name=f"{name}{suffix}")
                 data[at : at + len(packed)] = packed

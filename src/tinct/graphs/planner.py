@@ -1,9 +1,9 @@
 """Makes the plan of a graph: the interpreter of graphs runs it on a machine that records.
 
 A value that nodes make is a buffer, which a write in place keeps, so that the steps that name a buffer are its life.
-A number that a node wrote is known only when the plan is followed: `DataNumber` stands for it. It may be an extent
-with a capacity, or a value that a node gets as it is. Arithmetic on it, and all else that a plan cannot hold, raises
-`Unplannable`.
+A number that a node wrote is known only when the plan is followed: `DataNumber` stands for it, and `ComputedNumber` for
+what is computed from it. It may be an extent with a capacity, or a value that a node gets. All else that a plan cannot
+hold raises `Unplannable`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .plan_bindings import NodeBindings, PlannedNode
 from .plan_draft import PlanDraft, PlanRequest
 from .plan_extents import PlannedExtents, known_extents, may_be_read
 from .plan_outputs import PlanOutputs
-from .plan_values import DataNumber, PlannedContent, PlannedValue, Unplannable
+from .plan_values import DataNumber, PlannedContent, PlannedNumber, PlannedValue, Unplannable
 from .time_limit import seconds_left
 from .written import LaunchNumbers
 
@@ -80,10 +80,11 @@ class _Recorder:
         value.is_dropped = True
         value.content.holders -= 1
         number = value.content.number
-        if isinstance(number, DataNumber) and not value.content.holders:
-            number.content.holders -= 1
+        if isinstance(number, PlannedNumber) and not value.content.holders:
+            for content in number.contents:
+                content.holders -= 1
 
-    def zeros(self, graph: str, malloc: Malloc, extents: tuple[int | DataNumber, ...]) -> PlannedValue:
+    def zeros(self, graph: str, malloc: Malloc, extents: tuple[int | PlannedNumber, ...]) -> PlannedValue:
         """Zeros of the type of a transient buffer."""
         type, known = self._links.types[graph, malloc.name], known_extents(extents)
         if isinstance(type, wgsl.Texture):
@@ -94,10 +95,11 @@ class _Recorder:
         size = whole_words(sized(type, known[0] if known else 0))
         return PlannedValue(PlannedContent(type, size, malloc.name, is_zero=True))
 
-    def number(self, value: float | DataNumber) -> PlannedValue:
-        """A number; one that a node wrote keeps the value that it is in."""
-        if isinstance(value, DataNumber):
-            value.content.holders += 1
+    def number(self, value: float | PlannedNumber) -> PlannedValue:
+        """A number; one that a node wrote keeps the values that it comes from."""
+        if isinstance(value, PlannedNumber):
+            for content in value.contents:
+                content.holders += 1
         return PlannedValue(PlannedContent(None, 0, "a number", number=value))
 
     def length(self, value: PlannedValue) -> int:
@@ -124,7 +126,7 @@ class _Recorder:
                 self.draft.facts[Fact(content.input, path_of(selectors), found)] = None
             return found
         offset, type = located_number(content.type, content.size, selectors)
-        return cast("int", DataNumber(content, offset, type))
+        return cast("int", DataNumber(content, offset, type, path_of(selectors)))
 
     def check_time(self) -> None:
         """Raise DeviceError when the deadline has passed."""
@@ -133,7 +135,7 @@ class _Recorder:
     def run(
         self,
         leaf: Leaf | Host,
-        extents: tuple[int | DataNumber, ...],
+        extents: tuple[int | PlannedNumber, ...],
         inputs: Mapping[str, PlannedValue],
         path: tuple[str, ...],
         *,

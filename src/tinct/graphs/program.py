@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..arguments import mapping_of, path_of, seconds_of
+from ..base.deadline import compiling_within
 from ..base.errors import InputError
 from ..counting.recorders import recorders
 from ..graph_calls import call_on_ports
@@ -40,7 +40,7 @@ from .plan import Plan
 from .plan_values import Unplannable
 from .repeating import ONCE, Asked, repetition
 from .running import GraphRun, Runner, RunOptions
-from .time_limit import limit_named
+from .time_limit import deadline_after, limit_named, seconds_left
 
 Found = TypeVar("Found")
 
@@ -170,14 +170,17 @@ class GraphProgram(Executable):
         )
 
     def _run(self, inputs: Mapping[str, BufferValue], options: RunOptions) -> GraphRun:
-        with limit_named(self.name, options.seconds, options.deadline):
+        with (
+            limit_named(self.name, options.seconds, options.deadline),
+            compiling_within(seconds_left(options.deadline)),
+        ):
             return self._located(lambda: self.runner.run(inputs, options))
 
     def planned(self, inputs: Mapping[str, BufferValue], where: Where, feed: Mapping[str, str] | None) -> Plan:
         """What `plan` does."""
         self._check_names(inputs)
         asked = ONCE if feed is None else repetition(self, Asked(repeat=1, feed=feed))
-        options = RunOptions(self._devices(where, inputs), asked)
+        options = RunOptions(self._devices(where, inputs, None, None), asked)
         try:
             return self._located(lambda: self.runner.plan_for(inputs, options))
         except Unplannable as error:
@@ -186,7 +189,14 @@ class GraphProgram(Executable):
     def chosen(self, inputs: Mapping[str, BufferValue], timeout: float | None) -> dict[str, str]:
         """What `choose_devices` does."""
         self._check_names(inputs)
-        return dict(self._located(lambda: self.chooser.choose(inputs, seconds_of(timeout))))
+        seconds = seconds_of(timeout)
+        return self._choice(inputs, seconds, deadline_after(seconds))
+
+    def _choice(
+        self, inputs: Mapping[str, BufferValue], seconds: float | None, deadline: float | None
+    ) -> dict[str, str]:
+        with limit_named(self.name, seconds, deadline), compiling_within(seconds_left(deadline)):
+            return dict(self._located(lambda: self.chooser.choose(inputs, deadline)))
 
     @cached_property
     def chooser(self) -> Chooser:
@@ -205,13 +215,15 @@ class GraphProgram(Executable):
 
     def _options(self, inputs: Mapping[str, BufferValue], where: Where, asked: Asked, *, is_timed: bool) -> RunOptions:
         seconds, repeated = seconds_of(where.timeout), repetition(self, asked)
-        deadline = None if seconds is None else time.monotonic() + seconds
+        deadline = deadline_after(seconds)
         self._check_names(inputs)
-        return RunOptions(self._devices(where, inputs), repeated, seconds, deadline, is_timed)
+        return RunOptions(self._devices(where, inputs, seconds, deadline), repeated, seconds, deadline, is_timed)
 
-    def _devices(self, where: Where, inputs: Mapping[str, BufferValue]) -> NodeDevices:
+    def _devices(
+        self, where: Where, inputs: Mapping[str, BufferValue], seconds: float | None, deadline: float | None
+    ) -> NodeDevices:
         check_auto(where.devices)
-        chosen = self.chosen(inputs, where.timeout) if where.devices == "auto" else where.devices
+        chosen = self._choice(inputs, seconds, deadline) if where.devices == "auto" else where.devices
         return node_devices(self.module, where.device, chosen or {})
 
     def _located(self, act: Callable[[], Found]) -> Found:

@@ -26,6 +26,7 @@ from ..ir.dataflow.nodes import (
     Leaf,
     Length,
     Module,
+    NestShader,
     Number,
     Port,
     Reference,
@@ -58,6 +59,8 @@ class KernelUse:
     entry: str
     constants: tuple[tuple[str, float], ...]
     whole: frozenset[str] = frozenset()
+    nest: NestShader | None = None
+    """What the shader is made from, unless that is its text."""
 
     @property
     def kernel(self) -> Kernel:
@@ -71,6 +74,8 @@ class GraphState:
     def __init__(self, name: str) -> None:
         self.name = name
         self.shaders: dict[str, Shader] = {}
+        self._nests: dict[str, NestShader] = {}
+        """What shaders are made from whose text is not in the graph."""
         self.functions: dict[str, Function] = {}
         self.hosts: dict[str, HostFunction] = {}
         """The Python functions of leaves on the host, by the names of the leaves."""
@@ -194,7 +199,7 @@ class GraphState:
         self.functions[name] = Leaf(
             name,
             kernel_ports(kernel, use.whole),
-            self._shader_name(kernel.shader),
+            self._shader_name(kernel.shader, use.nest),
             kernel.info.name,
             tuple(Constant(it, _number(value)) for it, value in constants.items()),
             kernel.workgroup_size(constants),
@@ -227,17 +232,20 @@ class GraphState:
         self.scope.children[node] = changed
         self.body[self.body.index(created)] = changed
 
-    def _shader_name(self, shader: Shader) -> str:
+    def _shader_name(self, shader: Shader, nest: NestShader | None = None) -> str:
         for name, known in self.shaders.items():
             if known is shader or known.source == shader.source:
                 return name
         name = _fresh(_shader_stem(shader), self.shaders)
         self.shaders[name] = shader
+        if nest is not None:
+            self._nests[name] = nest
         return name
 
     def use_module(self, module: Module, shaders: Mapping[str, Shader], hosts: Mapping[str, HostFunction]) -> str:
         """Take over the functions of another graph, under other names where theirs are taken; returns its root's."""
-        shader_names = {name: self._shader_name(shader) for name, shader in shaders.items()}
+        nests = {it.name: it.source for it in module.shaders if isinstance(it.source, NestShader)}
+        shader_names = {name: self._shader_name(shader, nests.get(name)) for name, shader in shaders.items()}
         renamed: dict[str, str] = {}
         for host in (it for it in module.functions if isinstance(it, Host)):
             renamed[host.name] = self.use_host(host, hosts.get(host.name))
@@ -267,7 +275,7 @@ class GraphState:
         functions = (*(it for name, it in self.functions.items() if name in used), graph)
         shaders = {it.shader for it in functions if isinstance(it, Leaf)}
         declared = tuple(
-            ShaderDeclaration(name, EmbeddedShader(shader.source.data.decode("utf-8")))
+            ShaderDeclaration(name, self._nests.get(name) or EmbeddedShader(shader.source.data.decode("utf-8")))
             for name, shader in self.shaders.items()
             if name in shaders
         )

@@ -16,6 +16,11 @@ class NodeStopped(DeviceError):
         super().__init__(f"node {node!r} was stopped")
 
 
+def deadline_after(seconds: float | None) -> float | None:
+    """The deadline that is so many seconds from now."""
+    return None if seconds is None else time.monotonic() + seconds
+
+
 def seconds_left(deadline: float | None) -> float | None:
     """The seconds until a deadline. Raises DeviceError when it has passed."""
     if deadline is None:

@@ -7,9 +7,21 @@
 """
 
 from .builder import Nest
-from .loop_nest import LoopNest, ParsedNest, parse_nest
+from .loop_nest import LoopNest, ParsedNest, lowered_nest, parse_nest
 from .lowered import LoweredNest
 from .tuned import TunedNest
 from .values import Carried, Dim, Sum, Value
 
-__all__ = ["Carried", "Dim", "LoopNest", "LoweredNest", "Nest", "ParsedNest", "Sum", "TunedNest", "Value", "parse_nest"]
+__all__ = [
+    "Carried",
+    "Dim",
+    "LoopNest",
+    "LoweredNest",
+    "Nest",
+    "ParsedNest",
+    "Sum",
+    "TunedNest",
+    "Value",
+    "lowered_nest",
+    "parse_nest",
+]

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..arguments import count_of, flag_of, mapping_of, name_of, seconds_of, text_of
 from ..base.errors import InputError
+from ..ir.dataflow.nodes import NestShader
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import is_flag, shown
 from ..ir.schedule import interp
@@ -257,3 +258,9 @@ def parse_nest(text: str) -> ParsedNest:
     except (TextError, VerifyError) as error:
         raise InputError(str(error)) from None
     return ParsedNest(nest)
+
+
+def lowered_nest(source: NestShader) -> LoweredNest:
+    """The nest with decisions that a shader of a graph is made from. Raises InputError for one that breaks a rule."""
+    sizes = {it.name: int(it.value.value) for it in source.sizes}
+    return parse_nest(source.nest).lower(source.decisions, sizes=sizes, reassociate=source.reassociate)

@@ -14,6 +14,7 @@ from ..base.errors import InputError
 from ..graph_calls import call_on_ports
 from ..ir.core.interp import run
 from ..ir.core.nodes import Module
+from ..ir.dataflow.nodes import Constant, IntegerLiteral, NestShader
 from ..ir.schedule.extents import extents_of, value_of
 from ..ir.schedule.interp import DTYPES
 from ..ir.schedule.nodes import Affine, Array, Decisions, Direction, ElementType, Execution
@@ -45,6 +46,11 @@ class LoweredNest:
     def decisions(self) -> Decisions:
         """The decisions."""
         return self._decided.decisions
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """The sizes for which alone the kernel is right; others are overrides."""
+        return self._decided.sizes
 
     @property
     def _text(self) -> str:
@@ -99,15 +105,22 @@ class LoweredNest:
         return call_on_ports(self, arrays, sizes=sizes)
 
     def at_sizes(self, sizes: Sizes) -> SizedKernel:
-        """The kernel with what a node of a graph needs for these sizes. Raises InputError for sizes that do not fit.
+        """The kernel for these sizes alone, as a node of a graph, whose arrays are of scalars.
 
-        Its arrays are of scalars, as those of other nodes are.
+        Raises InputError for sizes that do not fit.
         """
-        if self._widths:
-            return LoweredNest(self.nest, replace(self._decided, binds_vectors=False)).at_sizes(sizes)
         known = self.all_sizes(sizes)
-        outputs = {name: max(1, it.size) for name, it in self._results(known).items()}
-        return SizedKernel(self.kernel, self._threads(known), self._constants(known), outputs)
+        exact = self.nest.lower(self.decisions, sizes=known, reassociate=self._decided.reassociate)
+        if exact._widths:
+            exact = LoweredNest(self.nest, replace(exact._decided, binds_vectors=False))
+        outputs = {name: max(1, it.size) for name, it in exact._results(known).items()}
+        return SizedKernel(exact.kernel, exact.source, exact._threads(known), outputs)
+
+    @cached_property
+    def source(self) -> NestShader:
+        """What its shader is made from, as texts."""
+        sizes = (Constant(name, IntegerLiteral(size)) for name, size in self._decided.sizes.items())
+        return NestShader(print_nest(self._decided.nest), self._text, tuple(sizes), self._decided.reassociate)
 
     def _threads(self, sizes: Sizes) -> tuple[int, ...]:
         """The invocations that a dispatch needs along each axis: whole workgroups, but where each invocation executes

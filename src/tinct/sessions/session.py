@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ..arguments import name_of, seconds_of
 from ..backend.cpu.aligned import Bytes
+from ..base.deadline import compiling_within
 from ..base.errors import DeviceError, InputError, TinctError
 from ..buffers import pack_binding, zeros, zeros_size
 from ..counting.recorders import recorders
@@ -283,8 +284,9 @@ class Session:
         twin = twin_of(kernel)
         if twin is not None:
             return run_twin(self, twin, bindings, options, timeout)
-        with self.entered():
-            call, seconds = self._calls.of(kernel, options), seconds_of(timeout)
+        seconds = seconds_of(timeout)
+        with self.entered(), compiling_within(seconds):
+            call = self._calls.of(kernel, options)
             resolved = self._resolver.resolved(kernel.bindings, bindings, is_extra_ignored=options.extra == "ignore")
             check_apart(resolved.arguments)
             launch = self._launch(call, resolved)

@@ -13,6 +13,7 @@ from ...base.errors import InputError
 from ...kernel import Kernel
 from ...sessions import Buffer, Session
 from ...sessions.buffer import VIEW_ALIGNMENT
+from ..arithmetic import failure
 from ..time_limit import node_named, seconds_left
 from .plan_file import ClearStep, CopyStep, DispatchStep, FileStep, Indirect, Place, PlanFile
 
@@ -60,10 +61,10 @@ class Following:
     def check(self) -> None:
         """Raise InputError if a dispatch was refused."""
         for place in self.plan.errors:
-            number, *extents = struct.unpack("<4I", self.read(place))
+            number, x, y, z = struct.unpack("<4I", self.read(place))
             for step in self.plan.dispatches if number else ():
-                if isinstance(step.workgroups, Indirect) and step.workgroups.number == number - 1:
-                    raise _refused(step, step.workgroups, extents)
+                if step.has_number(number - 1):
+                    raise _failed(step, (x, y, z))
 
     def read(self, place: Place) -> bytes:
         """The bytes of a place."""
@@ -105,7 +106,11 @@ class Following:
         self.session.run(self.kernels[step.kernel], views, workgroups=workgroups, device=self.device, timeout=seconds)
 
 
-def _refused(step: DispatchStep, indirect: Indirect, extents: list[int]) -> InputError:
-    most = "" if indirect.capacity is None else f"{indirect.capacity} invocations, or "
-    numbers = " x ".join(map(str, extents))
+def _failed(step: DispatchStep, words: tuple[int, int, int]) -> InputError:
+    """The error of a dispatch that has left these words, after its number."""
+    if step.computes is not None:
+        return InputError(f"node {step.node!r}: {failure(step.computes.text, step.computes.form, words)}")
+    assert isinstance(step.workgroups, Indirect)
+    most = "" if step.workgroups.capacity is None else f"{step.workgroups.capacity} invocations, or "
+    numbers = " x ".join(map(str, words))
     return InputError(f"node {step.node!r}: {numbers} are more than {most}65,535 workgroups in a dimension")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy.typing as npt
 
 from ...arguments import count_of, mapping_of, path_of, seconds_of
+from ...base.deadline import compiling_within
 from ...base.errors import InputError
 from ...buffers import pack_binding, unpack_binding
 from ...ir import types as wgsl
@@ -84,7 +85,7 @@ class EmittedPlan:
         packed = {name: self._packed(name, it) for name, it in values.items()}
         self._check_facts(packed)
         likes = {name: without_memory(it) for name, it in values.items()}
-        with Session() as session, limit_named(self.name, seconds, deadline):
+        with Session() as session, limit_named(self.name, seconds, deadline), compiling_within(seconds):
             following = Following(self.file, self.kernels, session, device, deadline)
             following.begin(packed)
             for number in range(executions):

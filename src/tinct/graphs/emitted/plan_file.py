@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ...dispatch import MAX_WORKGROUPS
+from ..arithmetic import ResultForm
 from .fields import Fields
 
 FORMAT: Final = "tinct plan"
-FORMAT_VERSION: Final = 2
+FORMAT_VERSION: Final = 3
 """The version of the format, `version` in `plan.json`. It changes when a program that reads the format must."""
 PLAN_FILE: Final = "plan.json"
 INPUTS_FOLDER: Final = "inputs"
@@ -89,6 +90,15 @@ class Indirect:
 
 
 @dataclass(frozen=True, slots=True)
+class Computes:
+    """The number that a dispatch computes, in words, and how it leaves it. `number` is its name in errors."""
+
+    number: int
+    text: str
+    form: ResultForm
+
+
+@dataclass(frozen=True, slots=True)
 class DispatchPlace:
     """A part of a buffer at `@group(group) @binding(binding)`."""
 
@@ -106,6 +116,12 @@ class DispatchStep:
     kernel: int
     workgroups: tuple[int, ...] | Indirect
     bindings: tuple[DispatchPlace, ...]
+    computes: Computes | None
+
+    def has_number(self, number: int) -> bool:
+        """Whether that is its name in errors."""
+        named = self.workgroups if isinstance(self.workgroups, Indirect) else self.computes
+        return named is not None and named.number == number
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +247,8 @@ def _step(fields: Fields) -> FileStep:
                 DispatchPlace(it.number("group"), it.number("binding"), _place(it))
                 for it in fields.children("bindings")
             )
-            return DispatchStep(fields, fields.text("node"), fields.number("kernel"), _workgroups(fields), bindings)
+            kernel, computes = fields.number("kernel"), _computes(fields)
+            return DispatchStep(fields, fields.text("node"), kernel, _workgroups(fields), bindings, computes)
         case "clear":
             return ClearStep(_place(fields))
         case "copy":
@@ -250,6 +267,17 @@ def _workgroups(fields: Fields) -> tuple[int, ...] | Indirect:
     if len(counts) != 3 or max(counts) > MAX_WORKGROUPS:
         raise fields.error("workgroups", f"expected three numbers of at most {MAX_WORKGROUPS:,}, not {list(counts)}")
     return counts
+
+
+def _computes(fields: Fields) -> Computes | None:
+    if not fields.has("computes"):
+        return None
+    found = fields.child("computes")
+    form = found.text("form").upper()
+    if form not in ResultForm.__members__:
+        known = ", ".join(it.lower() for it in ResultForm.__members__)
+        raise found.error("form", f"expected one of {known}, not {found.text('form')!r}")
+    return Computes(found.number("number"), found.text("text"), ResultForm[form])
 
 
 def _output(fields: Fields) -> Output:
