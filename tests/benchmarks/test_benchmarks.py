@@ -8,6 +8,7 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -20,6 +21,8 @@ from benchmarks.peers import OURS, Peer, all_peers  # noqa: E402
 from benchmarks.problem import Problem, WrongAnswer, load_problems  # noqa: E402
 from benchmarks.report import Result, geometric_means  # noqa: E402
 from benchmarks.runner import Effort, Measurement, measure  # noqa: E402
+from benchmarks.schedules import __main__ as schedules_command  # noqa: E402
+from benchmarks.schedules.nests import problems as nests  # noqa: E402
 
 from benchmarks import __main__ as kernels_command  # noqa: E402
 from benchmarks import compile as compile_command  # noqa: E402
@@ -27,6 +30,7 @@ from benchmarks import first_use, frontend, grid_passes, machine  # noqa: E402
 from tinct.cases import load_cases  # noqa: E402
 from tinct.frontend import check  # noqa: E402
 from tinct.ir.source import Source  # noqa: E402
+from tinct.tuning.trial_data import TrialData  # noqa: E402
 
 ONCE = Effort(rounds=1, seconds=1)
 EXPECTED_SKIPS = ("not written for this peer", "no natural form in NumPy", "the adapter has no f16")
@@ -213,3 +217,25 @@ def test_programs_of_kernels_are_timed_beside_their_peers(tmp_path: Path) -> Non
         assert 1 in comparison["ratios"].values()
     counts = [it for comparison in found["copies"] for it in comparison["bars"]]
     assert [it["figure"] for it in counts] == [it["at most"] for it in counts]
+
+
+@pytest.mark.parametrize("problem", nests(), ids=lambda it: it.name)
+def test_nests_are_what_numpy_computes(problem) -> None:
+    sizes = {name: min(it, 5) for name, it in problem.quick.items()}
+    data = TrialData(problem.nest.ir, sizes)
+    (output,) = data.outputs
+    expected = problem.numpy(*data.inputs.values())
+    found = problem.nest.run(data.inputs, sizes=sizes)[output]
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_nest_is_tuned_beside_numpy(tmp_path: Path) -> None:
+    file = tmp_path / "schedules.json"
+    arguments = ["row sums", "--quick", "--seconds", "0.5", "--rounds", "1", "--json", str(file)]
+    result = CliRunner().invoke(schedules_command.main, arguments)
+    assert result.exit_code == 0, result.output
+    (row,) = json.loads(file.read_text())["nests"]
+    assert row["name"] == "row sums"
+    assert row["tinct"] > 0
+    assert row["ratio"] == pytest.approx(row["numpy"] / row["tinct"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -43,12 +44,16 @@ _PAIRS: dict[str, Callable[[Expression, Expression], Generator]] = {
 _GENERATORS = (*_PAIRS, "value", "file", "fields")
 
 
-def load_cases(path: Path | str) -> list[KernelCases]:
+_NOTHING: Mapping[str, Constant] = {}
+
+
+def load_cases(path: Path | str, constants: Mapping[str, Constant] = _NOTHING) -> list[KernelCases]:
     """The kernels of a case file, of that beside a `.wgsl` or `.hir` file, or of all case files below a folder, sorted.
 
+    `constants` are set in all cases; sizes of the same name become these whole numbers, too.
     CaseError names the place in the file; InputError says that there is no case file.
     """
-    return [_load_file(file) for file in _case_files(Path(path))]
+    return [_load_file(file, constants) for file in _case_files(Path(path))]
 
 
 def _case_files(path: Path) -> Iterable[Path]:
@@ -65,7 +70,7 @@ def _case_files(path: Path) -> Iterable[Path]:
     return [file]
 
 
-def _load_file(file: Path) -> KernelCases:
+def _load_file(file: Path, constants: Mapping[str, Constant]) -> KernelCases:
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -79,7 +84,10 @@ def _load_file(file: Path) -> KernelCases:
         raise top.error("there is no [[case]]")
     defaults = {key: value for key in _INHERITED if (value := top.take(key, _as_anything)) is not None}
     top.finish()
-    cases = tuple(_load_case(table, defaults, file, kernel_path, number) for number, table in enumerate(tables, 1))
+    cases = tuple(
+        _load_case(table, _Defaults(defaults, constants), file, kernel_path, number)
+        for number, table in enumerate(tables, 1)
+    )
     for name, count in Counter(case.name for case in cases).items():
         if count > 1:
             raise top.error("another case has the same name", f"case '{name}'")
@@ -111,16 +119,27 @@ def _as_anything(value: object) -> object:
     return value
 
 
-def _load_case(
-    case: Mapping[str, object], defaults: Mapping[str, object], file: Path, kernel_path: Path, number: int
-) -> Case:
+@dataclass(frozen=True, slots=True)
+class _Defaults:
+    """What a file says of all its cases, and constants that replace those of the file."""
+
+    values: Mapping[str, object]
+    constants: Mapping[str, Constant]
+
+    def sizes(self, given: Mapping[str, int]) -> dict[str, int]:
+        """The sizes of a case, with those that are set as constants."""
+        numbers = {name: it for name, it in self.constants.items() if isinstance(it, int)}
+        return {name: int(numbers.get(name, size)) for name, size in given.items()}
+
+
+def _load_case(case: Mapping[str, object], defaults: _Defaults, file: Path, kernel_path: Path, number: int) -> Case:
     given = case.get("name")
     place = f"case '{given}'" if isinstance(given, str) else f"case {number}"
-    table = Table(_merged(case, defaults, Table(case, file, place)), file, place)
+    table = Table(_merged(case, defaults.values, Table(case, file, place)), file, place)
     name = table.take("name", as_text)
     if not name:
         raise table.error("a case needs a name")
-    sizes = table.take("sizes", as_counts) or {}
+    sizes = defaults.sizes(table.take("sizes", as_counts) or {})
     workgroups, threads = (_grid(table, key, sizes) for key in ("workgroups", "threads"))
     is_given = workgroups is not None or threads is not None
     if kernel_path.suffix == ".hir" and is_given:
@@ -138,7 +157,7 @@ def _load_case(
         samplers=_samplers(table),
         workgroups=workgroups,
         threads=threads,
-        constants=_constants(table, sizes),
+        constants={**_constants(table, sizes), **defaults.constants},
         seed=table.take("seed", as_count) or 0,
         interp=table.take("interp", as_flag) or False,
         reference=_reference(table),

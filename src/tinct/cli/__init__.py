@@ -37,6 +37,7 @@ _COMMANDS = {
     "opt": "run passes on core IR and print the result",
     "hercules": "check, print and run files of Hercules IR",
     "graph": "check, print, draw and run graphs of kernels",
+    "tune": "search for the fastest decisions of a nest, or overrides of a kernel",
     "bisect": "find the pass, and the function, that changes an answer",
     "cpu": "show what the processor's operations cost, which code is chosen by",
     "cache": "show or clear what is kept of compiled kernels",

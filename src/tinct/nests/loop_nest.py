@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from math import inf
 from operator import index
-from typing import Any, SupportsIndex, cast
+from typing import TYPE_CHECKING, Any, SupportsIndex, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import flag_of, mapping_of, name_of, seconds_of, text_of
+from ..arguments import count_of, flag_of, mapping_of, name_of, seconds_of, text_of
 from ..base.errors import InputError
 from ..ir.dataflow.nodes import NestShader
 from ..ir.hints import unknown_name
@@ -29,6 +30,11 @@ from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.stages import stages_of
 from .lowered import LoweredNest
 from .lowered_stages import LoweredStages
+from .tune_options import TuneOptions
+
+if TYPE_CHECKING:
+    from ..tuning.search import Progress
+    from .tuned import TunedNest
 
 Arrays = Mapping[str, npt.ArrayLike]
 Sizes = Mapping[str, int]
@@ -88,6 +94,49 @@ class LoopNest(ABC):
         split = stages_of(decided)
         return LoweredNest(self, decided) if len(split.stages) == 1 else LoweredStages(self, decided, split)
 
+    def tune(
+        self,
+        sizes: Sizes,
+        *,
+        device: str = "cpu",
+        seconds: float = 30.0,
+        reassociate: bool = False,
+        contract: bool = False,
+        seed: int = 0,
+        renew: bool = False,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> TunedNest:
+        """Search for the decisions with which the nest is fastest at these sizes on a device, for so many seconds.
+
+        The best result is kept on disk (see `tinct tune`); as long as it is there, the same search returns it at once,
+        unless `renew`. `reassociate` is as for `lower`, `contract` as for `Kernel.run`. Each candidate is compared with
+        the definition at small sizes, and with the CPU at these. `watch` is told the progress, which otherwise a bar
+        on a terminal shows. Ctrl-C ends the search, which keeps what it has found.
+
+        Raises InputError for what cannot be tuned, DeviceError if no decisions work on the device.
+        """
+        from .tuned import tuned
+
+        options = TuneOptions(
+            device=name_of(device, "a device", "cpu"),
+            seconds=_positive(seconds),
+            reassociate=flag_of(reassociate, "reassociate"),
+            contract=flag_of(contract, "contract"),
+            seed=count_of(seed, "seed"),
+            renew=flag_of(renew, "renew"),
+        )
+        return tuned(self, self.all_sizes(sizes), options, watch)
+
+    def all_sizes(self, sizes: Sizes) -> dict[str, int]:
+        """All sizes of the nest, in order. Raises InputError for a missing one, and for sizes that do not fit."""
+        known = self.known_sizes(sizes)
+        missing = [it for it in self.ir.sizes if it not in known]
+        if missing:
+            raise InputError(f"size {missing[0]!r} is missing")
+        for mistake in size_mistakes(Scope(self.ir), known):
+            raise InputError(f"nest {self.name!r}: {mistake}")
+        return {it: known[it] for it in self.ir.sizes}
+
     def then(self, second: LoopNest, arrays: Mapping[str, str]) -> ParsedNest:
         """The nest that does what this one does and then `second`, without the arrays between them.
 
@@ -146,6 +195,13 @@ def _size(name: str, value: object) -> int:
     if not 0 <= size < 2**32:
         raise InputError(f"size {name!r} is a whole number from 0 to 2^32 - 1, not {shown(value)}")
     return size
+
+
+def _positive(seconds: object) -> float:
+    found = seconds_of(seconds)
+    if found is None or found in (0, inf):
+        raise InputError(f"seconds is a number above 0, not {shown(seconds)}")
+    return found
 
 
 def _array(array: Array, given: Mapping[str, Any]) -> npt.NDArray[Any]:

@@ -12,12 +12,14 @@ import numpy.typing as npt
 
 from ..base.errors import InputError
 from ..graph_calls import call_on_ports
+from ..ir.core.interp import run
 from ..ir.core.nodes import Module
 from ..ir.dataflow.nodes import Constant, IntegerLiteral, NestShader
-from ..ir.schedule.extents import extents_of, size_mistakes, value_of
+from ..ir.schedule.extents import extents_of, value_of
 from ..ir.schedule.interp import DTYPES
 from ..ir.schedule.nodes import Affine, Array, Decisions, Direction, ElementType, Execution
 from ..ir.schedule.text import affine_text, print_decisions, print_nest
+from ..ir.types import BindingPoint
 from ..kernel import Kernel
 from ..passes import wgsl_of
 from ..shader import load
@@ -90,6 +92,10 @@ class LoweredNest:
         for axis, affine, inner in self._grid():
             counts[axis] = -(-value_of(affine, sizes) // inner)
         return counts[0], counts[1], counts[2]
+
+    def dispatch(self, sizes: Sizes) -> tuple[Kernel, tuple[int, int, int]]:
+        """The kernel, and the numbers of workgroups of a dispatch."""
+        return self.kernel, self.workgroups(sizes)
 
     def _grid(self) -> Iterator[tuple[int, Affine, int]]:
         """Axes of the grid, each with the size that it covers, and how much of that a workgroup covers."""
@@ -177,13 +183,7 @@ class LoweredNest:
 
     def all_sizes(self, sizes: Sizes) -> dict[str, int]:
         """All sizes, with those that the kernel is for. Raises InputError for sizes that do not fit."""
-        known = {**self._decided.sizes, **self.nest.known_sizes(sizes)}
-        missing = [it for it in self._decided.nest.sizes if it not in known]
-        if missing:
-            raise InputError(f"size {missing[0]!r} is missing")
-        for mistake in size_mistakes(self._decided.scope, known):
-            raise InputError(f"nest {self.nest.name!r}: {mistake}")
-        return {it: known[it] for it in self._decided.nest.sizes}
+        return self.nest.all_sizes({**self._decided.sizes, **self.nest.known_sizes(sizes)})
 
     def run(
         self,
@@ -231,6 +231,27 @@ class LoweredNest:
     @cached_property
     def _widths(self) -> dict[str, int]:
         return vector_arrays(self._decided)
+
+    def interpreted(
+        self, inputs: Mapping[str, npt.NDArray[Any]], sizes: Sizes, *, timeout: float | None = None
+    ) -> dict[str, npt.NDArray[Any]]:
+        """The outputs by name, of core IR in its interpreter, without WGSL in between: cheap for a few elements.
+
+        `inputs` have the types and shapes of the nest at these sizes, which are all of its sizes. Raises DeviceError.
+        """
+        results = self._results(sizes)
+        workgroups = self.workgroups(sizes)
+        if 0 in workgroups:
+            return results
+        given = {**inputs, **results}
+        points = {it.name: BindingPoint(0, number) for number, it in enumerate(self._decided.nest.arrays)}
+        buffers = {point: bytearray(self._flat(name, given[name]).tobytes()) for name, point in points.items()}
+        overrides = {it: size for it, size in sizes.items() if it not in self._decided.sizes}
+        run(self.core, self.nest.name, buffers, workgroups, overrides, timeout=timeout)
+        return {
+            name: np.frombuffer(buffers[points[name]], it.dtype)[: it.size].reshape(it.shape)
+            for name, it in results.items()
+        }
 
     def _results(self, sizes: Mapping[str, int]) -> dict[str, npt.NDArray[Any]]:
         return {

@@ -1,0 +1,1 @@
+"""Nests, tuned, beside NumPy: `python -m benchmarks.schedules`."""

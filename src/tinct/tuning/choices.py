@@ -1,0 +1,314 @@
+"""What is decided of a nest: tables of kinds of decisions.
+
+`CHOICES` spans the regular space, which is sampled and, where it is small, gone through whole: each choice gives all
+decisions that differ from given ones in its kind. `MOVES` change decisions at random, so that all legal points can be
+reached. Neither needs to give legal decisions only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import permutations
+from random import Random
+from typing import Final, TypeAlias
+
+from ..ir.schedule.extents import dimension_sizes
+from ..ir.schedule.nodes import (
+    Buffering,
+    Decisions,
+    DimensionLevels,
+    Execution,
+    Level,
+    LevelName,
+    Load,
+    Nest,
+    Stage,
+)
+from ..transforms.schedule.decided import AT_ONCE, Decided, kind_of
+from ..transforms.schedule.tasks import Carry
+from .level_patterns import Levels, patterns
+
+_MOST_PERMUTED: Final = 3
+"""All orders of at most so many dimensions are tried; of more, each one as the last."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What choices depend on: the nest, its sizes, and whether floats may be reassociated."""
+
+    nest: Nest
+    sizes: Mapping[str, int]
+    reassociate: bool = False
+
+    @cached_property
+    def plain(self) -> Decided:
+        """The nest with loops only."""
+        return self.decided(Decisions((), ()))
+
+    def decided(self, decisions: Decisions) -> Decided:
+        """The nest with decisions."""
+        return Decided(self.nest, decisions, self.sizes, self.reassociate)
+
+    @cached_property
+    def extents(self) -> dict[str, int]:
+        """The size of each dimension."""
+        return dimension_sizes(self.nest, self.sizes)
+
+    @cached_property
+    def carried(self) -> frozenset[str]:
+        """The dimensions that values are carried along."""
+        return frozenset(name for it in self.plain.tasks if isinstance(it, Carry) for name in it.on)
+
+    @cached_property
+    def in_parts(self) -> frozenset[str]:
+        """The dimensions along which only values are carried that may be accumulated in parts."""
+        carries = [it for it in self.plain.tasks if isinstance(it, Carry)]
+        ordered = {
+            name
+            for it in carries
+            if it.lasts or any(v.name not in self.plain.reductions for v in it.fbys)
+            for name in it.on
+        }
+        return self.carried - ordered
+
+    @cached_property
+    def patterns(self) -> dict[str, list[Levels]]:
+        """The regular levels of each dimension."""
+        return {
+            name: list(patterns(size, is_carried=name in self.carried, in_parts=name in self.in_parts))
+            for name, size in self.extents.items()
+        }
+
+    def levels(self, decisions: Decisions) -> dict[str, Levels]:
+        """The levels of each dimension, in the order of the decisions."""
+        listed = {it.dimension: it.levels for it in decisions.dimensions}
+        return {**listed, **{it: (Level(Execution.LOOP, None),) for it in self.extents if it not in listed}}
+
+    def with_levels(self, decisions: Decisions, levels: Mapping[str, Levels]) -> Decisions:
+        """Decisions with other levels: loops are around written-out levels, what is carried inside of what is not.
+
+        Only the order of dimensions that are spread means something: the others come first, as they are declared.
+        """
+        spread = [it for it in levels if _is_spread(levels[it])]
+        names = [*(it for it in self.extents if it not in spread), *spread]
+        dimensions = tuple(DimensionLevels(name, levels[name]) for name in names)
+        loops = [it for it in sequential(levels) if not _is_written_out(levels, it)]
+        stages = tuple(it for it in decisions.stages if it.at is None or it.at in loops)
+        grid = decisions.grid if set(decisions.grid) == set(with_workgroups(levels)) else ()
+        return replace(decisions, dimensions=dimensions, order=self.usual_order(levels), stages=stages, grid=grid)
+
+    def usual_order(self, levels: Mapping[str, Levels]) -> tuple[LevelName, ...]:
+        """Loops outermost; of loops and of written-out levels, first those of dimensions that nothing is carried on."""
+        names = sequential(levels)
+        order = tuple(sorted(names, key=lambda it: (_is_written_out(levels, it), it.dimension in self.carried)))
+        return () if order == tuple(self._declared(names)) else order
+
+    def _declared(self, names: Sequence[LevelName]) -> list[LevelName]:
+        position = {name: number for number, name in enumerate(self.extents)}
+        return sorted(names, key=lambda it: (position[it.dimension], it.level))
+
+
+def sequential(levels: Mapping[str, Levels]) -> list[LevelName]:
+    """The loops and written-out levels: those that an order lists."""
+    return [
+        LevelName(name, number)
+        for name, its in levels.items()
+        for number, level in enumerate(its)
+        if kind_of(level.execution) not in AT_ONCE
+    ]
+
+
+def with_workgroups(levels: Mapping[str, Levels]) -> tuple[str, ...]:
+    """The dimensions that are spread over workgroups."""
+    return tuple(
+        name for name, its in levels.items() if any(kind_of(it.execution) is Execution.WORKGROUP for it in its)
+    )
+
+
+def _is_spread(levels: Levels) -> bool:
+    return any(kind_of(it.execution) in AT_ONCE for it in levels)
+
+
+def _is_written_out(levels: Mapping[str, Levels], name: LevelName) -> bool:
+    return levels[name.dimension][name.level].execution is not Execution.LOOP
+
+
+Choice: TypeAlias = Callable[[Facts, Decisions], Iterator[Decisions]]
+Move: TypeAlias = Callable[[Facts, Decisions, Random], Decisions | None]
+
+
+def other_levels(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
+    """Other regular levels of one dimension."""
+    levels = facts.levels(decisions)
+    for name, its in facts.patterns.items():
+        yield from (facts.with_levels(decisions, {**levels, name: it}) for it in its if it != levels[name])
+
+
+def other_axes(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
+    """Other dimensions along x of the grid, and in memory order of workgroups."""
+    listed = decisions.dimensions
+    spread = [it for it in listed if _is_spread(it.levels)]
+    rest = [it for it in listed if it not in spread]
+    if len(spread) > _MOST_PERMUTED:
+        orders = [[*(it for it in spread if it is not last), last] for last in spread]
+    else:
+        orders = [list(it) for it in permutations(spread)]
+    yield from (replace(decisions, dimensions=(*rest, *it)) for it in orders)
+
+
+def other_orders(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
+    """The usual order of loops, the one of the declarations, and the usual one with loops of carried values outside."""
+    levels = facts.levels(decisions)
+    yield replace(decisions, order=facts.usual_order(levels))
+    yield replace(decisions, order=())
+    names = sequential(levels)
+    outside = sorted(names, key=lambda it: (_is_written_out(levels, it), it.dimension not in facts.carried))
+    yield replace(decisions, order=tuple(outside))
+
+
+def other_grids(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
+    """Other orders of the dimensions with workgroups, apart from those of invocations; or no order of their own."""
+    names = with_workgroups(facts.levels(decisions))
+    yield replace(decisions, grid=())
+    if 1 < len(names) <= _MOST_PERMUTED:
+        yield from (replace(decisions, grid=it) for it in permutations(names))
+
+
+def other_stages(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
+    """A copy in workgroup memory less, more, with another padding, or doubled."""
+    levels = facts.levels(decisions)
+    loops = [it for it in sequential(levels) if not _is_written_out(levels, it) and it.dimension in facts.carried]
+    for at, stage in enumerate(decisions.stages):
+        rest = (*decisions.stages[:at], *decisions.stages[at + 1 :])
+        double = Buffering.SINGLE if stage.buffering is Buffering.DOUBLE else Buffering.DOUBLE
+        for other in ((), (replace(stage, padding=1 - min(stage.padding, 1)),), (replace(stage, buffering=double),)):
+            yield replace(decisions, stages=(*rest, *other))
+    staged = {name for stage in decisions.stages for name in stage.loads}
+    for value in facts.plain.scope.values.values():
+        if isinstance(value, Load) and value.name not in staged:
+            for place in (*loops, None):
+                yield replace(decisions, stages=(*decisions.stages, Stage((value.name,), place)))
+
+
+def other_peels(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
+    """One dimension more or less of which iterations are peeled."""
+    for name in facts.extents:
+        kept = tuple(it for it in decisions.peeled if it != name)
+        yield replace(decisions, peeled=kept if name in decisions.peeled else (*kept, name))
+
+
+CHOICES: Final[Mapping[str, Choice]] = {
+    "levels": other_levels,
+    "axes": other_axes,
+    "order": other_orders,
+    "grid": other_grids,
+    "stages": other_stages,
+    "peel": other_peels,
+}
+"""The kinds of decisions of the regular space. Other levels come first: they change the order, too."""
+
+
+def change_factor(facts: Facts, decisions: Decisions, random: Random) -> Decisions | None:
+    """A factor twice or half as large."""
+    levels = facts.levels(decisions)
+    found = [(name, at) for name, its in levels.items() for at, level in enumerate(its) if (level.factor or 0) > 1]
+    if not found:
+        return None
+    name, at = random.choice(found)
+    factor = levels[name][at].factor or 1
+    changed = replace(levels[name][at], factor=random.choice((factor * 2, max(factor // 2, 2))))
+    return _with_one(decisions, name, _replaced(levels[name], at, (changed,)))
+
+
+def move_factor(facts: Facts, decisions: Decisions, random: Random) -> Decisions | None:
+    """A factor of two from one level to another one, of the same dimension or not."""
+    levels = facts.levels(decisions)
+    found = [(name, at) for name, its in levels.items() for at, level in enumerate(its) if level.factor is not None]
+    if len(found) < 2:
+        return None
+    (one, first), (other, second) = random.sample(found, 2)
+    less, more = levels[one][first], levels[other][second]
+    if (less.factor or 0) < 4:
+        return None
+    made = _with_one(decisions, one, _replaced(levels[one], first, (replace(less, factor=(less.factor or 0) // 2),)))
+    its = facts.levels(made)[other]
+    return _with_one(made, other, _replaced(its, second, (replace(more, factor=(more.factor or 0) * 2),)))
+
+
+def change_execution(facts: Facts, decisions: Decisions, random: Random) -> Decisions | None:
+    """One level executed in another way."""
+    levels = facts.levels(decisions)
+    name = random.choice(list(levels))
+    at = random.randrange(len(levels[name]))
+    other = replace(levels[name][at], execution=random.choice(list(Execution)))
+    return facts.with_levels(decisions, {**levels, name: _replaced(levels[name], at, (other,))})
+
+
+def split_level(facts: Facts, decisions: Decisions, random: Random) -> Decisions | None:
+    """A level more."""
+    levels = facts.levels(decisions)
+    name = random.choice(list(levels))
+    at = random.randrange(1, len(levels[name]) + 1)
+    new = Level(random.choice(list(Execution)), 2 ** random.randint(1, 4))
+    return facts.with_levels(decisions, {**levels, name: (*levels[name][:at], new, *levels[name][at:])})
+
+
+def merge_levels(facts: Facts, decisions: Decisions, random: Random) -> Decisions | None:
+    """A level less."""
+    levels = facts.levels(decisions)
+    found = [(name, at) for name, its in levels.items() for at in range(1, len(its))]
+    if not found:
+        return None
+    name, at = random.choice(found)
+    return facts.with_levels(decisions, {**levels, name: _replaced(levels[name], at, ())})
+
+
+def swap_levels(facts: Facts, decisions: Decisions, random: Random) -> Decisions | None:
+    """Two levels of a dimension in each other's places."""
+    levels = facts.levels(decisions)
+    found = [name for name, its in levels.items() if len(its) > 2]
+    if not found:
+        return None
+    name = random.choice(found)
+    its = list(levels[name])
+    one, other = random.sample(range(1, len(its)), 2)
+    its[one], its[other] = its[other], its[one]
+    return facts.with_levels(decisions, {**levels, name: tuple(its)})
+
+
+def swap_order(facts: Facts, decisions: Decisions, random: Random) -> Decisions | None:
+    """Two loops or written-out levels in each other's places."""
+    order = list(facts.decided(decisions).order)
+    names = set(sequential(facts.levels(decisions)))
+    order = [it for it in order if it in names]
+    if len(order) < 2:
+        return None
+    one, other = random.sample(range(len(order)), 2)
+    order[one], order[other] = order[other], order[one]
+    return replace(decisions, order=tuple(order))
+
+
+MOVES: Final[Mapping[str, Move]] = {
+    "factor": change_factor,
+    "move factor": move_factor,
+    "execution": change_execution,
+    "split": split_level,
+    "merge": merge_levels,
+    "swap levels": swap_levels,
+    "swap order": swap_order,
+}
+"""Changes of decisions at random, beside those of `CHOICES`."""
+
+
+def _with_one(decisions: Decisions, name: str, levels: Levels) -> Decisions:
+    """Decisions with other levels for a dimension, of the same number and sort, so that the order stays as it is."""
+    return replace(
+        decisions,
+        dimensions=tuple(replace(it, levels=levels) if it.dimension == name else it for it in decisions.dimensions),
+    )
+
+
+def _replaced(levels: Levels, at: int, others: Levels) -> Levels:
+    return (*levels[:at], *others, *levels[at + 1 :])

@@ -1,0 +1,119 @@
+"""The legal decisions of a nest at sizes, as a space that `search` searches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from math import prod
+from random import Random
+from typing import Final
+
+from ..ir.schedule.nodes import Decisions, Execution, Level
+from ..transforms.schedule.decided import Decided
+from ..transforms.schedule.legality import illegal
+from .choices import CHOICES, MOVES, Facts
+from .level_patterns import Levels
+from .search import Cost
+
+_TRIES: Final = 12
+"""Attempts at a random change that is legal."""
+_MOST_RAW: Final = 4
+"""A space counts as large if it has this many times more points, legal or not, than may be tried whole."""
+_SHARE: Final = {"stages": 0.2, "peel": 0.2, "grid": 0.3}
+"""How often random points have decisions of a kind: those that rarely help are mostly left to the search."""
+_SIMD: Final = 64
+"""Invocations of a workgroup in the point that a search begins with."""
+
+
+@dataclass
+class DecisionSpace:
+    """A space of decisions. `kept` are points that were good before; those that are illegal are left out."""
+
+    facts: Facts
+    price: Callable[[Decided], Cost]
+    kept: Sequence[Decisions] = ()
+    _costs: dict[Decisions, Cost] = field(default_factory=dict[Decisions, Cost])
+    _legal: dict[Decisions, bool] = field(default_factory=dict[Decisions, bool])
+
+    def is_legal(self, decisions: Decisions) -> bool:
+        """Whether the nest can be lowered with the decisions."""
+        if decisions not in self._legal:
+            self._legal[decisions] = not illegal(self.facts.decided(decisions))
+        return self._legal[decisions]
+
+    def cost(self, point: Decisions) -> Cost:
+        """What a legal point takes."""
+        if point not in self._costs:
+            self._costs[point] = self.price(self.facts.decided(point))
+        return self._costs[point]
+
+    def starts(self) -> Sequence[Decisions]:
+        """Points that were good before, and one with invocations for each element of the outputs."""
+        return [it for it in (*self.kept, self.simple()) if self.is_legal(it)]
+
+    def simple(self) -> Decisions:
+        """Workgroups for all dimensions that nothing is carried along, at most three, and invocations for the last."""
+        free = [it for it in self.facts.extents if it not in self.facts.carried]
+        levels: dict[str, Levels] = {it: (Level(Execution.LOOP, None),) for it in self.facts.extents}
+        levels |= {it: (Level(Execution.WORKGROUP, None),) for it in free[-3:]}
+        if free:
+            last = free[-1]
+            levels[last] = (*levels[last], Level(Execution.INVOCATION, _SIMD))
+            found = self.facts.with_levels(Decisions((), ()), levels)
+            if self.is_legal(found):
+                return found
+        return Decisions((), ())
+
+    def whole(self, most: int) -> Sequence[Decisions] | None:
+        """All regular points that are legal; None if there are more."""
+        names, patterns = list(self.facts.patterns), self.facts.patterns.values()
+        if prod(map(len, patterns)) > most * _MOST_RAW:
+            return None
+        every = (dict(zip(names, its, strict=True)) for its in product(*patterns))
+        found = dict.fromkeys(self.facts.with_levels(Decisions((), ()), it) for it in every)
+        for name, choice in CHOICES.items():
+            if name != "levels":
+                found |= dict.fromkeys(other for point in list(found) for other in choice(self.facts, point))
+            if len(found) > most * _MOST_RAW:
+                return None
+        legal = [it for it in found if self.is_legal(it)]
+        return legal if len(legal) <= most else None
+
+    def sample(self, random: Random) -> Decisions | None:
+        """A random regular point."""
+        for _ in range(_TRIES):
+            levels = {name: random.choice(its) for name, its in self.facts.patterns.items()}
+            point = self.facts.with_levels(Decisions((), ()), levels)
+            for name, choice in CHOICES.items():
+                if name != "levels" and random.random() < _SHARE.get(name, 0.5):
+                    point = random.choice([point, *choice(self.facts, point)])
+            if self.is_legal(point):
+                return point
+        return None
+
+    def neighbour(self, point: Decisions, random: Random) -> Decisions | None:
+        """A legal point that differs in one kind of decision, at times in two."""
+        for _ in range(_TRIES):
+            made: Decisions | None = point
+            for _ in range(random.choice((1, 1, 2))):
+                made = self._changed(made, random) if made is not None else None
+            if made is not None and made != point and self.is_legal(made):
+                return made
+        return None
+
+    def _changed(self, point: Decisions, random: Random) -> Decisions | None:
+        name = random.choice([*CHOICES, *MOVES])
+        if name in MOVES:
+            return MOVES[name](self.facts, point, random)
+        found = list(CHOICES[name](self.facts, point))
+        return random.choice(found) if found else None
+
+    def child(self, first: Decisions, second: Decisions, random: Random) -> Decisions | None:
+        """The levels of each dimension from one of two points; everything else from the first."""
+        one, other = self.facts.levels(first), self.facts.levels(second)
+        levels = {name: its if random.random() < 0.5 else other[name] for name, its in one.items()}
+        if levels == one:
+            return None
+        made = self.facts.with_levels(replace(first, order=()), levels)
+        return made if self.is_legal(made) else None

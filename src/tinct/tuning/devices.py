@@ -1,0 +1,49 @@
+"""What identifies a device, so that what was tuned on one is not taken for another."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+from ..backend.cpu.machine import processor_name
+from ..backend.cpu.target import current_target
+from ..backend.cpu.threads import available_processors
+from ..base.errors import DeviceError, InputError
+from ..devices import adapter_named
+from ..ir.hints import unknown_name
+
+
+def checked_device(device: str) -> str:
+    """The name of a device that can be tuned for. Raises InputError."""
+    if device != "cpu" and adapter_named(device) is None:
+        raise InputError(unknown_name(f"tuning is for 'cpu' and 'gpu', not {device!r}", device, ("cpu", "gpu")))
+    return device
+
+
+def identity(device: str) -> str:
+    """The device in words: the processor with what code is made for it, or the adapter with its driver.
+
+    Raises DeviceError for a GPU that is not there, InputError for an adapter's name that nothing here has.
+    """
+    adapter = adapter_named(device)
+    if adapter is None:
+        target = current_target()
+        return f"{processor_name()}, {available_processors()} processors, {target.vector_bytes * 8} bits"
+    from ..backend.gpu import GpuDevice
+
+    found = GpuDevice.available(adapter)
+    if found is None:
+        raise DeviceError(GpuDevice.unavailable_reason(adapter) or "no GPU")
+    return f"{found.name}, {found.vendor} {found.description}, {found.backend}".replace(" ,", ",")
+
+
+def versions(device: str) -> str:
+    """The versions of all that decides how fast code for the device is."""
+    packages = ("tinct", "llvmlite" if adapter_named(device) is None else "wgpu")
+    return ", ".join(f"{it} {_version(it)}" for it in packages)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,330 @@
+"""The search for decisions of a nest: candidates are checked, measured on a device, and the best is kept on disk."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from math import inf, prod
+from random import Random
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import DeviceError, InputError, TinctError
+from ..compare import compare
+from ..ir.schedule import interp
+from ..ir.schedule.nodes import Decisions, Nest
+from ..ir.schedule.text import parse_decisions, print_decisions, print_nest
+from ..ir.tokens import TextError
+from ..kernel import Kernel
+from ..transforms.schedule.decided import AT_ONCE, Decided
+from ..transforms.schedule.legality import illegal
+from .bench import Bench, Dispatched, first_line
+from .choices import Facts
+from .cost import cost_of
+from .decision_space import DecisionSpace
+from .devices import checked_device, identity, versions
+from .kept import Record, keep_record, read_record, record_name
+from .rates import rates_of
+from .search import Found, Progress, Rejected, Search
+from .trial_data import TrialData, small_sizes
+
+_ROUNDS: Final = 7
+_REFERENCES: Final = 40
+"""Random points of which the one that is probably the fastest computes what all others are compared with."""
+_SMALL_SECONDS: Final = 10.0
+"""Seconds that an interpreter may take for a check at small sizes."""
+_MOST_WORK: Final = 5000
+"""Iterations that an interpreter is given in such a check; it takes some ten microseconds for each."""
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+class Lowered(Protocol):
+    """A nest with decisions, as `nests.LoweredNest` is."""
+
+    def dispatch(self, sizes: Mapping[str, int]) -> tuple[Kernel, tuple[int, int, int]]:
+        """The kernel, and the numbers of workgroups."""
+        ...
+
+    def interpreted(
+        self, inputs: Arrays, sizes: Mapping[str, int], *, timeout: float | None = None
+    ) -> dict[str, npt.NDArray[Any]]:
+        """The outputs by name, of core IR in its interpreter."""
+        ...
+
+    def run(
+        self,
+        arrays: Arrays,
+        *,
+        sizes: Mapping[str, int] | None = None,
+        device: str = "cpu",
+        timeout: float | None = None,
+    ) -> dict[str, npt.NDArray[Any]]:
+        """The outputs by name."""
+        ...
+
+
+Lower = Callable[[Decisions, Mapping[str, int]], Lowered]
+"""Lowers the nest with legal decisions for some sizes only. Raises InputError for illegal ones."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be tuned: a nest at sizes, for a device. `lower` is the nest's."""
+
+    nest: Nest
+    sizes: Mapping[str, int]
+    lower: Lower
+    device: str = "cpu"
+    reassociate: bool = False
+    contract: bool = False
+
+    @cached_property
+    def record(self) -> str:
+        """The name of what is kept for it: by nest, class of sizes, device and versions."""
+        options = f"reassociate={self.reassociate} contract={self.contract}"
+        device = identity(self.device), versions(self.device)
+        return record_name("nest", print_nest(self.nest), size_class(self.sizes), options, self.device, *device)
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best decisions, with their time; `found` is None if they were kept from an earlier search."""
+
+    decisions: Decisions
+    milliseconds: float
+    found: Found[Decisions] | None
+
+
+def size_class(sizes: Mapping[str, int]) -> str:
+    """Sizes that are tuned alike: equal powers of two below, and equal divisibility by up to 16."""
+    return ", ".join(f"{name}: {it.bit_length()}, {min(it & -it, 16)}" for name, it in sizes.items())
+
+
+def tune_nest(
+    task: Task,
+    *,
+    seconds: float,
+    seed: int = 0,
+    renew: bool = False,
+    watch: Callable[[Progress], None] = lambda _: None,
+) -> Best:
+    """The fastest decisions that a search of so many seconds finds; kept ones, where as long a search found them.
+
+    Raises InputError for what cannot be tuned, DeviceError if no decisions work, and KeyboardInterrupt if nothing was
+    found by then.
+    """
+    checked_device(task.device)
+    if any(it == 0 for it in task.sizes.values()):
+        raise InputError("a size is 0: there is nothing to tune")
+    before = read_record(task.record)
+    kept = None if before is None else _kept(before, task, seconds)
+    if kept is not None and not renew:
+        return kept
+    problem = NestProblem(task, patience=min(10.0, max(2.0, seconds / 3)))
+    with problem.bench:
+        found = Search(
+            problem.space(_decisions_of(before)),
+            problem.measure,
+            problem.compare,
+            seconds=seconds,
+            seed=seed,
+            watch=watch,
+        ).run()
+    if found.best is None:
+        why = next((it.why for it in found.attempts if it.why), "no decisions are legal")
+        raise DeviceError(f"no decisions of {task.nest.name!r} work on {task.device}: {why}")
+    best = Best(found.best, found.seconds * 1e3, found)
+    keep_record(task.record, _record(task, best, seconds), partial(_is_better, best, before))
+    return best
+
+
+@dataclass
+class NestProblem:
+    """Checks and measures decisions of a nest."""
+
+    task: Task
+    patience: float = 10.0
+    _expected_small: dict[int, Arrays] = field(default_factory=dict[int, Arrays])
+    _jobs: dict[Decisions, Dispatched] = field(default_factory=dict[Decisions, Dispatched])
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What choices depend on."""
+        return Facts(self.task.nest, self.task.sizes, self.task.reassociate)
+
+    @cached_property
+    def data(self) -> TrialData:
+        """The inputs at the tuned sizes."""
+        return TrialData(self.task.nest, self.task.sizes)
+
+    @cached_property
+    def bench(self) -> Bench:
+        """The device with the inputs, and zeros for the outputs."""
+        values = {name: _filled(it) for name, it in {**self.data.inputs, **self.data.outputs}.items()}
+        return Bench(self.task.device, values, contract=self.task.contract, patience=self.patience, form="plain")
+
+    def space(self, kept: Sequence[Decisions]) -> DecisionSpace:
+        """All legal decisions."""
+        rates = rates_of(self.task.device)
+        return DecisionSpace(self.facts, lambda it: cost_of(it, rates), kept)
+
+    def measure(self, point: Decisions, best: float) -> float:
+        """The seconds of a point whose results are right. Raises Rejected."""
+        try:
+            self.check_small(point)
+            job = self._job(point)
+            results = self.bench.results(job, list(self.data.outputs), best)
+            self._compare_with_reference(results)
+            return self.bench.seconds(job, best)
+        except Rejected:
+            raise
+        except Exception as error:  # a bug of the compiler costs this point
+            raise Rejected("failed", f"{type(error).__name__}: {first_line(error)}") from None
+
+    def compare(self, points: Sequence[Decisions]) -> Sequence[float]:
+        """The seconds of points that were measured before, by turns."""
+        return self.bench.by_turns([self._job(it) for it in points], _ROUNDS)
+
+    def _job(self, point: Decisions) -> Dispatched:
+        if point not in self._jobs:
+            kernel, workgroups = self.task.lower(point, self.task.sizes).dispatch(self.task.sizes)
+            self._jobs[point] = Dispatched(kernel, workgroups, {})
+        return self._jobs[point]
+
+    # Small sizes
+
+    @cached_property
+    def _small(self) -> list[TrialData]:
+        return [TrialData(self.task.nest, it) for it in small_sizes(self.task.nest)]
+
+    def check_small(self, point: Decisions) -> None:
+        """Compare a point with the definition, at small sizes: in the interpreter of core IR where that is cheap, else,
+        at the largest of the sizes, on the CPU. Raises Rejected.
+        """
+        legal = [it for it in self._small if not illegal(self._decided(point, it))]
+        if not legal:  # a level that is the whole of a small dimension may break a rule
+            raise Rejected("failed", "it cannot be checked at small sizes")
+        dear = [it for it in legal if _work(self._decided(point, it)) > _MOST_WORK]
+        for data in legal:
+            if data not in dear:
+                lowered = self.task.lower(point, data.sizes)
+                self._check(data, lowered.interpreted(data.inputs, data.sizes, timeout=_SMALL_SECONDS))
+        for data in dear[-1:]:
+            lowered = self.task.lower(point, data.sizes)
+            self._check(data, lowered.run(data.inputs, sizes=data.sizes, device="cpu", timeout=self.patience))
+
+    def _decided(self, point: Decisions, data: TrialData) -> Decided:
+        return Decided(self.task.nest, point, data.sizes, self.task.reassociate)
+
+    def _check(self, data: TrialData, results: Arrays) -> None:
+        _compared(data, self._definition(data), results, "the definition")
+
+    def _definition(self, data: TrialData) -> Arrays:
+        number = self._small.index(data)
+        if number not in self._expected_small:
+            self._expected_small[number] = interp.run(self.task.nest, data.inputs, data.sizes, timeout=_SMALL_SECONDS)
+        return self._expected_small[number]
+
+    # Tuned sizes
+
+    def _compare_with_reference(self, results: Arrays) -> None:
+        shaped = {name: results[name][: it.size].reshape(it.shape) for name, it in self.data.outputs.items()}
+        _compared(self.data, self.reference, shaped, "the CPU")
+
+    @cached_property
+    def reference(self) -> Arrays:
+        """The outputs at the tuned sizes, by decisions that keep the order of all operations, on the CPU.
+
+        Raises DeviceError if none of them work.
+        """
+        facts = Facts(self.task.nest, self.task.sizes, reassociate=False)
+        rates = rates_of("cpu")
+        space = DecisionSpace(facts, lambda it: cost_of(it, rates))
+        random = Random(0)
+        points = [*space.starts(), *(space.sample(random) for _ in range(_REFERENCES))]
+        ranked = sorted({it for it in points if it is not None}, key=lambda it: (space.cost(it).expected, str(it)))
+        why = ""
+        for point in ranked:
+            try:
+                self.check_small(point)
+                lowered = self.task.lower(point, self.task.sizes)
+                return lowered.run(self.data.inputs, sizes=self.task.sizes, device="cpu", timeout=6 * self.patience)
+            except (TinctError, Rejected) as error:
+                why = first_line(error)
+        raise DeviceError(f"nothing computes {self.task.nest.name!r} on the CPU to compare with: {why}")
+
+
+def _filled(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The elements as a buffer has them; four for an empty array, since WebGPU has no empty buffers."""
+    return array.reshape(-1) if array.size else np.zeros(4, array.dtype)
+
+
+def _work(decided: Decided) -> int:
+    """Iterations of all loops and written-out levels of a dispatch, roughly."""
+    spread = prod(max(decided.count(it) or 1, 1) for it in decided.order if decided.execution(it) in AT_ONCE)
+    return spread * sum(prod(max(decided.count(it) or 1, 1) for it in decided.path(task)) for task in decided.tasks)
+
+
+def _compared(data: TrialData, expected: Arrays, actual: Arrays, what: str) -> None:
+    """Raises Rejected if outputs differ."""
+    for name, array in expected.items():
+        tolerance = data.tolerance(name)
+        if tolerance.is_exact and np.array_equal(array, actual[name]):
+            continue
+        comparison = compare(array, actual[name], tolerance)
+        if not comparison.agrees:
+            sizes = ", ".join(f"{it} = {size}" for it, size in data.sizes.items())
+            raise Rejected("wrong", f"{name} differs from {what} at {sizes}: {comparison}")
+
+
+# Kept results
+
+
+def _record(task: Task, best: Best, seconds: float) -> Record:
+    assert best.found is not None
+    return {
+        "kind": "nest",
+        "name": task.nest.name,
+        "nest": print_nest(task.nest),
+        "sizes": dict(task.sizes),
+        "device": task.device,
+        "identity": identity(task.device),
+        "versions": versions(task.device),
+        "reassociate": task.reassociate,
+        "contract": task.contract,
+        "decisions": print_decisions(best.decisions),
+        "milliseconds": best.milliseconds,
+        "seconds": 0.0 if best.found.is_interrupted else seconds,
+        "attempts": dict(best.found.counts),
+        "time": time.strftime("%Y-%m-%d %H:%M:%S"),
+    }
+
+
+def _kept(record: Record, task: Task, seconds: float) -> Best | None:
+    """A kept result, if it is of the same sizes and of as long a search, and still legal."""
+    decisions = _decisions_of(record)
+    if not decisions or record.get("sizes") != dict(task.sizes) or record.get("seconds", -inf) < seconds:
+        return None
+    try:
+        task.lower(decisions[0], task.sizes)
+    except InputError:
+        return None
+    return Best(decisions[0], float(record["milliseconds"]), None)
+
+
+def _decisions_of(record: Record | None) -> list[Decisions]:
+    text = None if record is None else record.get("decisions")
+    try:
+        return [parse_decisions(text)] if isinstance(text, str) else []
+    except TextError:
+        return []
+
+
+def _is_better(best: Best, before: Record | None, there: Record) -> bool:
+    """Whether a result replaces the one that is there: that which the search began with, or a slower one."""
+    return there == before or best.milliseconds < float(there.get("milliseconds", inf))

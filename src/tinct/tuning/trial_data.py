@@ -1,0 +1,217 @@
+"""The sizes and inputs that points of a nest are checked with, and how far results may be apart."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf, prod
+from typing import Any, Final, assert_never
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.interpreter_state import deep_nesting
+from ..compare import EXACT, Tolerance
+from ..ir.schedule import interp
+from ..ir.schedule.extents import dimension_sizes, extents_of, range_of, size_mistakes
+from ..ir.schedule.nodes import (
+    Array,
+    Compute,
+    Constant,
+    Direction,
+    ElementType,
+    Fby,
+    Index,
+    Last,
+    Load,
+    Map,
+    Nest,
+    Operand,
+)
+from ..ir.schedule.scope import Scope, Value
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+_EXACT_UP_TO: Final = {ElementType.F32: 2**24, ElementType.F16: 2**11}
+"""Whole numbers up to this have a float of their own."""
+_EPSILON: Final = {ElementType.F32: 2.0**-23, ElementType.F16: 2.0**-10}
+_FLOATS: Final = (ElementType.F32, ElementType.F16)
+_AMPLITUDES: Final = (1000, 100, 10, 3, 1)
+_ODD: Final = (5, 19, 3, 11, 2)
+"""Small sizes that no factor divides."""
+_COPYING: Final = ("min", "max", "select", "copy")
+"""Functions whose result is one of the operands."""
+_MOST_VALUES: Final = 100
+"""Values of a nest of which magnitudes are found."""
+_MOST_POINTS: Final = 6000
+"""Points of all dimensions together that an interpreter goes through in a check."""
+_FREEDOM: Final = 64.0
+"""Steps of the float type by which results may differ beside those of accumulating."""
+
+
+@dataclass(frozen=True)
+class TrialData:
+    """What a nest is checked with at some sizes: inputs, and how far each output may be off.
+
+    Where a nest of floats only adds, multiplies and compares, inputs are whole numbers so small that nothing is ever
+    rounded: any order of additions gives the same bits. Otherwise inputs are from -1 to 1, and the tolerance grows with
+    the number of values that are accumulated.
+    """
+
+    nest: Nest
+    sizes: Mapping[str, int]
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The names of the nest."""
+        return Scope(self.nest)
+
+    @cached_property
+    def amplitude(self) -> int | None:
+        """The largest whole number of the inputs for which nothing is rounded; None if there is none."""
+        return next((it for it in _AMPLITUDES if _is_exact(self.scope, self.sizes, it)), None)
+
+    @cached_property
+    def inputs(self) -> Arrays:
+        """The inputs, by name; always the same."""
+        arrays = [it for it in self.nest.arrays if it.direction is Direction.IN]
+        return {it.name: self._array(it) for it in arrays}
+
+    @cached_property
+    def outputs(self) -> Arrays:
+        """Zeros for the outputs."""
+        arrays = [it for it in self.nest.arrays if it.direction is Direction.OUT]
+        return {it.name: np.zeros(extents_of(it, self.sizes), interp.DTYPES[it.type]) for it in arrays}
+
+    def _array(self, array: Array) -> npt.NDArray[Any]:
+        random = np.random.default_rng(np.random.SeedSequence([zlib.crc32(array.name.encode())]))
+        shape, dtype = extents_of(array, self.sizes), interp.DTYPES[array.type]
+        if array.type in _FLOATS and self.amplitude is None:
+            return (random.random(shape, np.float32) * 2 - 1).astype(dtype)
+        most = self.amplitude or 10
+        low = 0 if array.type is ElementType.U32 else -most
+        return random.integers(low, most + 1, shape, np.int16).astype(dtype)
+
+    def tolerance(self, output: str) -> Tolerance:
+        """How far the elements of an output may be from those of another order of operations."""
+        epsilon = _EPSILON.get(self.scope.arrays[output].type)
+        if epsilon is None or self.amplitude is not None:
+            return EXACT
+        bound = epsilon * (_FREEDOM + self._accumulated)
+        return Tolerance(relative=bound, absolute=bound)
+
+    @cached_property
+    def _accumulated(self) -> int:
+        extents = dimension_sizes(self.nest, self.sizes)
+        counts = [prod(extents[d] for d in it.dimensions) for it in self.nest.body if isinstance(it, Fby)]
+        return max(counts, default=0)
+
+
+def small_sizes(nest: Nest) -> list[dict[str, int]]:
+    """Sizes to check points at: none, one, and odd ones, as far as they are sizes of the nest."""
+    names = nest.sizes
+    rows = [dict.fromkeys(names, 0), dict.fromkeys(names, 1)]
+    rows.append({name: _ODD[number % len(_ODD)] for number, name in enumerate(names)})
+    rows += [dict.fromkeys(names, 9)] if len(_fitting(nest, rows)) < len(rows) else []
+    return [dict(it) for it in dict.fromkeys(tuple(it.items()) for it in _fitting(nest, rows))]
+
+
+def _fitting(nest: Nest, rows: Sequence[dict[str, int]]) -> list[dict[str, int]]:
+    scope = Scope(nest)
+    return [it for it in rows if not list(size_mistakes(scope, it)) and _points(nest, it) <= _MOST_POINTS]
+
+
+def _points(nest: Nest, sizes: Mapping[str, int]) -> int:
+    extents = dimension_sizes(nest, sizes)
+    scope = Scope(nest)
+    return sum(prod(extents[it] for it in scope.dimensions_at(statement)) for statement in nest.body)
+
+
+@deep_nesting()
+def _is_exact(scope: Scope, sizes: Mapping[str, int], amplitude: int) -> bool:
+    """Whether no float is rounded if inputs are whole numbers up to the amplitude."""
+    bounds = _Magnitudes(scope, sizes, amplitude)
+    results = [it for it in scope.values.values() if isinstance(it, Compute) and it.function not in _COPYING]
+    floats = [it for it in results if it.type in _FLOATS]
+    if len(floats) > _MOST_VALUES:
+        return False
+    carried = {it.next: it.name for it in scope.values.values() if isinstance(it, Fby)}
+    """The carried value, in its last iteration, is what the next value is at most."""
+    return all(bounds.of(carried.get(it.name, it.name), {}) <= _EXACT_UP_TO[it.type] for it in floats)
+
+
+@dataclass
+class _Magnitudes:
+    """The greatest magnitude of each value for inputs that are whole numbers; infinite for what may be none."""
+
+    scope: Scope
+    sizes: Mapping[str, int]
+    amplitude: int
+    _found: dict[str, float] = field(default_factory=dict[str, float])
+
+    @cached_property
+    def _extents(self) -> dict[str, int]:
+        return {name: max(it, 1) for name, it in dimension_sizes(self.scope.nest, self.sizes).items()}
+
+    def of(self, name: str, assumed: Mapping[str, float]) -> float:
+        """That of a value, where those of some carried values are assumed."""
+        if name in assumed:
+            return assumed[name]
+        if assumed:
+            return self._computed(self.scope.values[name], assumed)
+        if name not in self._found:
+            self._found[name] = self._computed(self.scope.values[name], assumed)
+        return self._found[name]
+
+    def _computed(self, value: Value, assumed: Mapping[str, float]) -> float:
+        match value:
+            case Load():
+                return float(self.amplitude)
+            case Index():
+                return float(max(map(abs, range_of(value.value, self.sizes, self._extents))))
+            case Compute():
+                return _result(value.function, [self._operand(it, assumed) for it in value.operands])
+            case Last() | Map():
+                return self.of(value.value, assumed)
+            case Fby():
+                return self._carried(value, assumed)
+            case _:
+                assert_never(value)
+
+    def _operand(self, operand: Operand, assumed: Mapping[str, float]) -> float:
+        if not isinstance(operand, Constant):
+            return self.of(operand.name, assumed)
+        number = float(operand.value.value)
+        return abs(number) if number.is_integer() and abs(number) <= _EXACT_UP_TO[ElementType.F32] else inf
+
+    def _carried(self, fby: Fby, assumed: Mapping[str, float]) -> float:
+        """The first value, if iterations do not increase it; else what it grows by in each, if that stays the same."""
+        grown = [self._operand(fby.first, assumed)]
+        for _ in range(3):
+            grown.append(max(grown[-1], self.of(fby.next, {**assumed, fby.name: grown[-1]})))
+        if grown[1] == grown[2]:
+            return grown[1]
+        step = grown[2] - grown[1]
+        iterations = prod(self._extents[it] for it in fby.dimensions)
+        return grown[1] + (iterations - 1) * step if grown[3] - grown[2] <= step < inf else inf
+
+
+def _result(function: str, operands: list[float]) -> float:
+    """The greatest magnitude of a function's result."""
+    match function:
+        case "+" | "-" if len(operands) == 2:
+            return operands[0] + operands[1]
+        case "*":
+            return operands[0] * operands[1] if inf not in operands else inf
+        case "min" | "max" | "copy" | "abs" | "-" | "f32" | "f16":
+            return max(operands)
+        case "fma":
+            return operands[0] * operands[1] + operands[2] if inf not in operands else inf
+        case "select":
+            return max(operands[:2])
+        case "sign" | "<" | "<=" | ">" | ">=" | "==" | "!=" | "!":
+            return 1.0
+        case _:
+            return inf

@@ -1,0 +1,130 @@
+"""The space of decisions: all of it is legal, and all kinds of decisions are reached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+
+import pytest
+
+from tinct import parse_nest
+from tinct.ir.schedule.nodes import Decisions, Execution
+from tinct.ir.schedule.text import print_decisions
+from tinct.tuning.choices import CHOICES, MOVES, Facts
+from tinct.tuning.cost import cost_of
+from tinct.tuning.decision_space import DecisionSpace
+from tinct.tuning.rates import ASSUMED
+
+from ..nests import EVERYTHING, ROW_SUMS, SOFTMAX
+from ..random_nests import random_sample
+
+
+def space_of(text: str, sizes: Mapping[str, int], *, reassociate: bool = True) -> DecisionSpace:
+    facts = Facts(parse_nest(text).ir, sizes, reassociate)
+    return DecisionSpace(facts, lambda it: cost_of(it, ASSUMED))
+
+
+def assert_priced(space: DecisionSpace, point: Decisions) -> None:
+    assert space.is_legal(point), print_decisions(point)
+    cost = space.cost(point)
+    assert 0 < cost.least <= cost.expected < 1e6
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        (ROW_SUMS, {"rows": 100, "columns": 64}),
+        (SOFTMAX, {"rows": 8, "columns": 1000}),
+        (EVERYTHING, {"n": 3, "m": 9}),
+        (ROW_SUMS, {"rows": 1, "columns": 1}),
+    ],
+)
+def test_points_are_legal_and_have_a_cost(text: str, sizes: Mapping[str, int]) -> None:
+    space, random = space_of(text, sizes), Random(0)
+    points = [*space.starts(), *filter(None, (space.sample(random) for _ in range(25)))]
+    assert points
+    for point in points:
+        assert_priced(space, point)
+        near = space.neighbour(point, random)
+        if near is not None:
+            assert near != point
+            assert_priced(space, near)
+        child = space.child(point, points[0], random)
+        if child is not None:
+            assert_priced(space, child)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_points_of_random_nests(seed: int) -> None:
+    sample, random = random_sample(seed), Random(seed)
+    facts = Facts(sample.nest.ir, sample.sizes, reassociate=True)
+    space = DecisionSpace(facts, lambda it: cost_of(it, ASSUMED))
+    points = [*space.starts(), *filter(None, (space.sample(random) for _ in range(8)))]
+    for point in points:
+        assert_priced(space, point)
+
+
+def test_a_small_space_is_found_whole() -> None:
+    space = space_of(ROW_SUMS, {"rows": 2, "columns": 2})
+    whole = space.whole(2000)
+    assert whole is not None
+    assert len(set(whole)) == len(whole)
+    assert all(map(space.is_legal, whole))
+    random = Random(1)
+    samples = {it for it in (space.sample(random) for _ in range(200)) if it is not None}
+    assert samples <= set(whole)
+    assert len(samples) > 50
+
+
+def test_a_large_space_is_not_whole() -> None:
+    assert space_of(ROW_SUMS, {"rows": 4096, "columns": 4096}).whole(512) is None
+
+
+def test_levels_that_accumulate_in_parts_need_leave() -> None:
+    random = Random(0)
+    for reassociate in (False, True):
+        space = space_of(ROW_SUMS, {"rows": 64, "columns": 64}, reassociate=reassociate)
+        points = [it for it in (space.sample(random) for _ in range(60)) if it is not None]
+        kinds = {
+            level.execution for it in points for its in it.dimensions for level in its.levels if its.dimension == "j"
+        }
+        assert (Execution.TREE in kinds) is reassociate
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_each_move_gives_legal_points(name: str) -> None:
+    space, random = space_of(ROW_SUMS, {"rows": 64, "columns": 64}), Random(2)
+    found = set[Decisions]()
+    for _ in range(150):
+        point = space.sample(random)
+        assert point is not None
+        made = MOVES[name](space.facts, point, random)
+        if made is not None and made != point and space.is_legal(made):
+            found.add(made)
+    assert found
+
+
+def test_each_choice_gives_others_of_its_kind() -> None:
+    space = space_of(ROW_SUMS, {"rows": 64, "columns": 64})
+    begin = space.simple()
+    for name, choice in CHOICES.items():
+        made = list(choice(space.facts, begin))
+        assert any(space.is_legal(it) for it in made), name
+    assert all(it.order == begin.order for it in CHOICES["axes"](space.facts, begin))
+
+
+def test_the_cost_model_ranks_what_is_known() -> None:
+    """Rows are summed by invocations that are neighbours in a row; one that has a row to itself gathers."""
+    from tinct.ir.schedule.text import parse_decisions
+
+    space = space_of(ROW_SUMS, {"rows": 4096, "columns": 4096})
+    costs = [
+        space.cost(parse_decisions(text)).expected
+        for text in (
+            "i: workgroup * loop(8)\nj: loop * tree(2) * invocation(16)",
+            "i: workgroup * invocation(64)\nj: loop",
+            "i: loop\nj: loop",
+        )
+    ]
+    assert costs == sorted(costs)
+    assert costs[2] > 3 * costs[0]

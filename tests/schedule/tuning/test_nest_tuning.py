@@ -1,0 +1,121 @@
+"""A real search of a nest, and candidates that are wrong or fail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tinct
+from tinct.ir.schedule.nodes import Decisions
+from tinct.tuning.nest_tuning import NestProblem, Task, size_class
+from tinct.tuning.search import Rejected
+
+from ..nests import ROW_SUMS
+
+SIZES = {"rows": 24, "columns": 200}
+
+
+def test_row_sums(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TINCT_CACHE", "on")
+    monkeypatch.setenv("TINCT_CACHE_DIR", str(tmp_path))
+    nest = tinct.parse_nest(ROW_SUMS)
+    best = nest.tune(SIZES, seconds=1.5, reassociate=True)
+    assert best.milliseconds > 0
+    assert not best.is_kept
+    assert any(it.status == "measured" for it in best.attempts)
+    assert not any(it.status == "wrong" for it in best.attempts)
+    assert "measured" in best.report
+    x = np.random.default_rng(0).random((24, 200), np.float32)
+    assert np.allclose(best.run({"x": x})["sums"], x.sum(axis=1), rtol=1e-5)
+    assert "only for rows = 24, columns = 200" in best.wgsl
+    assert "sizes = { rows = 24, columns = 200 }" in best.toml
+    again = tinct.parse_nest(ROW_SUMS).tune(SIZES, seconds=1.0, reassociate=True)
+    assert again.is_kept
+    assert again.decisions == best.decisions
+    assert again.report == "kept from an earlier search\n"
+
+
+def other_nest(function: str) -> tinct.Nest:
+    nest = tinct.Nest("row_sums")
+    i, j = nest.dim("rows"), nest.dim("columns")
+    x = nest.load("x", "f32", [i, j])
+    nest.store("sums", nest.reduce("+", nest.call(function, x), on=[j]), [i])
+    return nest
+
+
+def problem(lower: Any) -> NestProblem:
+    return NestProblem(Task(tinct.parse_nest(ROW_SUMS).ir, SIZES, lower))
+
+
+def test_a_wrong_candidate_is_found_at_small_sizes() -> None:
+    nest = other_nest("abs")
+
+    def lower(decisions: Decisions, sizes: Mapping[str, int]) -> object:
+        return nest.lower(decisions, sizes=sizes)
+
+    with pytest.raises(Rejected, match="sums differs from the definition at rows = 5") as found:
+        problem(lower).check_small(Decisions((), ()))
+    assert found.value.status == "wrong"
+
+
+def test_a_candidate_that_is_wrong_at_the_tuned_sizes_only() -> None:
+    right, wrong = other_nest("copy"), other_nest("abs")
+
+    def lower(decisions: Decisions, sizes: Mapping[str, int]) -> object:
+        is_measured = sizes == SIZES and bool(decisions.dimensions)
+        return (wrong if is_measured else right).lower(decisions, sizes=sizes)
+
+    its = problem(lower)
+    point = its.facts.with_levels(Decisions((), ()), its.facts.levels(Decisions((), ())))
+    assert point.dimensions
+    its.reference = right.run(its.data.inputs, sizes=SIZES, device="cpu")
+    with its.bench, pytest.raises(Rejected, match="sums differs from the CPU at rows = 24") as found:
+        its.measure(point, float("inf"))
+    assert found.value.status == "wrong"
+
+
+def test_a_candidate_that_fails() -> None:
+    def lower(decisions: Decisions, sizes: Mapping[str, int]) -> object:
+        raise AssertionError("a bug of the compiler")
+
+    its = problem(lower)
+    with its.bench, pytest.raises(Rejected, match="AssertionError: a bug of the compiler") as found:
+        its.measure(Decisions((), ()), float("inf"))
+    assert found.value.status == "failed"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "options", "message"),
+    [
+        ({"rows": 4}, {}, "size 'columns' is missing"),
+        ({"rows": 4, "column": 4}, {}, "did you mean 'columns'"),
+        ({"rows": 4, "columns": 0}, {}, "a size is 0"),
+        ({"rows": 4, "columns": -1}, {}, "whole number"),
+        (SIZES, {"device": "interp"}, "tuning is for 'cpu' and 'gpu'"),
+        (SIZES, {"device": "gpuu"}, "did you mean"),
+        (SIZES, {"seconds": 0}, "seconds"),
+        (SIZES, {"seconds": float("inf")}, "seconds is a number above 0"),
+        (SIZES, {"seconds": None}, "seconds is a number above 0"),
+        (SIZES, {"seed": 1.5}, "seed must be a whole number"),
+        (SIZES, {"reassociate": 2}, "reassociate is True or False"),
+    ],
+)
+def test_bad_input(sizes: dict[str, int], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(tinct.InputError, match=message):
+        tinct.parse_nest(ROW_SUMS).tune(sizes, **options)
+
+
+def test_a_nest_that_is_not_whole() -> None:
+    nest = tinct.Nest("half")
+    nest.fby(0.0, on=[nest.dim("n")])
+    with pytest.raises(tinct.InputError):
+        nest.tune({"n": 4})
+
+
+def test_sizes_of_one_class() -> None:
+    assert size_class({"n": 1024}) == size_class({"n": 1040})
+    assert size_class({"n": 1024}) != size_class({"n": 1023}) != size_class({"n": 1025})

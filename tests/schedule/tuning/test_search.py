@@ -1,0 +1,196 @@
+"""The search, with a measuring function and a clock of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+import pytest
+
+from tinct.tuning.search import Cost, Found, Progress, Rejected, Search
+
+Point = tuple[int, int]
+SIDE = 64
+
+
+@dataclass
+class Grid:
+    """A square of points, whose costs know nothing, or the least time."""
+
+    is_small: bool
+    least: dict[Point, float] = field(default_factory=dict[Point, float])
+
+    def whole(self, most: int) -> Sequence[Point] | None:
+        return [(x, y) for x in range(8) for y in range(8)] if self.is_small else None
+
+    def starts(self) -> Sequence[Point]:
+        return [(0, 0)]
+
+    def sample(self, random: Random) -> Point | None:
+        return random.randrange(SIDE), random.randrange(SIDE)
+
+    def neighbour(self, point: Point, random: Random) -> Point | None:
+        x, y = (min(max(it + random.randint(-4, 4), 0), SIDE - 1) for it in point)
+        return x, y
+
+    def child(self, first: Point, second: Point, random: Random) -> Point | None:
+        return first[0], second[1]
+
+    def cost(self, point: Point) -> Cost:
+        return Cost(self.least.get(point, 0.0), 0.0)
+
+
+@dataclass
+class Bench:
+    """A point takes longer the farther it is from the best; each measuring takes one second of the clock."""
+
+    best: Point
+    now: float = 0.0
+    seen: list[Point] = field(default_factory=list[Point])
+
+    def clock(self) -> float:
+        return self.now
+
+    def time(self, point: Point) -> float:
+        return 1.0 + abs(point[0] - self.best[0]) + abs(point[1] - self.best[1])
+
+    def measure(self, point: Point, best: float) -> float:
+        assert best == min(map(self.time, self.seen), default=float("inf"))
+        self.now += 1
+        self.seen.append(point)
+        return self.time(point)
+
+    def compare(self, points: Sequence[Point]) -> Sequence[float]:
+        return [self.time(it) for it in points]
+
+    def search(self, grid: Grid, seconds: float, seed: int = 0) -> Search[Point]:
+        return Search(grid, self.measure, self.compare, seconds=seconds, seed=seed, clock=self.clock)
+
+
+def test_a_small_space_is_tried_whole() -> None:
+    found = Bench((5, 3)).search(Grid(is_small=True), 1000).run()
+    assert found.best == (5, 3)
+    assert found.seconds == 1.0
+    assert found.is_whole
+    assert found.counts == {"measured": 64}
+
+
+def test_a_large_space_is_searched() -> None:
+    near = 0
+    for seed in range(20):
+        bench = Bench((41, 23))
+        found = bench.search(Grid(is_small=False), 400, seed).run()
+        assert found.best is not None
+        assert not found.is_whole
+        assert len(set(bench.seen)) == len(bench.seen) <= 401
+        near += bench.time(found.best) <= 1.05
+    assert near >= 19
+
+
+def test_the_seed_fixes_the_order() -> None:
+    orders: list[list[Point]] = []
+    for seed in (1, 1, 2):
+        bench = Bench((41, 23))
+        bench.search(Grid(is_small=False), 100, seed).run()
+        orders.append(bench.seen)
+    assert orders[0] == orders[1] != orders[2]
+
+
+def test_the_time_limit_holds() -> None:
+    bench = Bench((41, 23))
+    bench.search(Grid(is_small=True), 10).run()
+    assert bench.now == 9
+
+
+def test_points_above_the_best_are_not_measured() -> None:
+    bench = Bench((0, 0))
+    grid = Grid(is_small=True, least={(x, y): 1.5 for x in range(8) for y in range(1, 8)})
+    found = bench.search(grid, 1000).run()
+    assert found.best == (0, 0)
+    assert found.counts == {"measured": 8, "pruned": 56}
+    assert all(y == 0 for _, y in bench.seen)
+
+
+def test_bounds_that_are_too_high_are_corrected() -> None:
+    bench = Bench((5, 5))
+    grid = Grid(is_small=True, least={(x, y): 12.0 for x in range(8) for y in range(8)})
+    found = bench.search(grid, 1000).run()
+    assert found.best == (5, 5)
+    assert found.counts["measured"] > 20
+
+
+def test_rejected_points_are_never_best() -> None:
+    bench = Bench((0, 0))
+
+    def measure(point: Point, best: float) -> float:
+        if point[0] < 3:
+            raise Rejected("wrong" if point[0] else "failed", f"x is {point[0]}")
+        return bench.time(point)
+
+    found = Search(Grid(is_small=True), measure, bench.compare, seconds=1000, clock=bench.clock).run()
+    assert found.best == (3, 0)
+    assert found.counts == {"measured": 40, "wrong": 16, "failed": 8}
+    assert {it.why for it in found.attempts if it.status == "failed"} == {"x is 0"}
+
+
+def test_no_point_works() -> None:
+    def measure(point: Point, best: float) -> float:
+        raise Rejected("failed", "nothing works")
+
+    bench = Bench((0, 0))
+    found = Search(Grid(is_small=True), measure, bench.compare, seconds=1000, clock=bench.clock).run()
+    assert found.best is None
+
+
+def interrupted(after: int) -> Found[Point]:
+    bench = Bench((1, 1))
+
+    def measure(point: Point, best: float) -> float:
+        if len(bench.seen) == after:
+            raise KeyboardInterrupt
+        return bench.measure(point, best)
+
+    return Search(Grid(is_small=True), measure, bench.compare, seconds=1000, clock=bench.clock).run()
+
+
+def test_an_interrupted_search_keeps_what_it_found() -> None:
+    found = interrupted(20)
+    assert found.is_interrupted
+    assert found.best == (1, 1)
+    assert found.counts == {"measured": 20}
+
+
+def test_an_interrupt_before_anything_is_found_is_raised() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(0)
+
+
+@pytest.mark.parametrize(("second", "best"), [(0.99, (0, 0)), (0.9, (0, 1))])
+def test_an_earlier_point_stays_best_within_the_margin(second: float, best: Point) -> None:
+    times = {(0, 0): 1.0, (0, 1): second}
+
+    def measure(point: Point, _: float) -> float:
+        return times.get(point, 5.0)
+
+    def compare(points: Sequence[Point]) -> Sequence[float]:
+        return [measure(it, 0.0) for it in points]
+
+    found = Search(Grid(is_small=True), measure, compare, seconds=1000, clock=lambda: 0.0).run()
+    assert found.best == best
+
+
+def test_the_base_is_compared_with_the_best() -> None:
+    bench = Bench((7, 7))
+    grid = Grid(is_small=True)
+    found = Search(grid, bench.measure, bench.compare, seconds=1000, clock=bench.clock, base=(0, 0)).run()
+    assert found.compared[0, 0] == 15.0
+    assert found.best == (7, 7)
+
+
+def test_progress_is_told() -> None:
+    told: list[Progress] = []
+    bench = Bench((0, 3))
+    Search(Grid(is_small=True), bench.measure, bench.compare, seconds=100, clock=bench.clock, watch=told.append).run()
+    assert told[0] == Progress(0.01, 1, 4.0)
+    assert told[-1] == Progress(0.64, 64, 1.0)

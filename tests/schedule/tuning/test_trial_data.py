@@ -1,0 +1,77 @@
+"""Inputs for which no order of additions rounds, tolerances where there are none, and small sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tinct import Nest, parse_nest
+from tinct.compare import EXACT
+from tinct.ir.schedule.interp import run
+from tinct.tuning.trial_data import TrialData, small_sizes
+
+from ..nests import EVERYTHING, ROW_SUMS, SOFTMAX
+
+
+@pytest.mark.parametrize(("columns", "amplitude"), [(10, 1000), (2**20, 10), (2**23, 1), (2**25, None)])
+def test_sums_stay_whole_numbers(columns: int, amplitude: int | None) -> None:
+    assert TrialData(parse_nest(ROW_SUMS).ir, {"rows": 1, "columns": columns}).amplitude == amplitude
+
+
+def test_products_of_sums() -> None:
+    nest = Nest("product")
+    i, j, k = nest.dim("m"), nest.dim("n"), nest.dim("inner", name="k")
+    product = nest.load("a", "f16", [i, k]) * nest.load("b", "f16", [k, j])
+    nest.store("c", nest.reduce("+", product, on=[k]), [i, j])
+    assert TrialData(nest.ir, {"m": 1, "n": 1, "inner": 19}).amplitude == 10
+    assert TrialData(nest.ir, {"m": 1, "n": 1, "inner": 4000}).amplitude is None
+
+
+def test_maxima_do_not_grow() -> None:
+    nest = Nest("most")
+    i, j = nest.dim("rows"), nest.dim("columns")
+    x = nest.load("x", "f32", [i, j])
+    nest.store("place", nest.argmax(x, j)[1], [i])
+    nest.store("y", nest.reduce("max", x, on=[j]), [i])
+    data = TrialData(nest.ir, {"rows": 3, "columns": 2**22})
+    assert data.amplitude == 1000
+
+
+def test_what_grows_by_factors_is_not_exact() -> None:
+    nest = Nest("powers")
+    i = nest.dim("n")
+    power = nest.fby(1.0, on=[i])
+    power.next = power * 2.0
+    nest.store("y", nest.last(power, on=[i]), [])
+    assert TrialData(nest.ir, {"n": 100}).amplitude is None
+
+
+def test_functions_have_a_tolerance() -> None:
+    data = TrialData(parse_nest(SOFTMAX).ir, {"rows": 2, "columns": 1000})
+    assert data.amplitude is None
+    assert 1e-5 < data.tolerance("y").relative < 1e-3
+    inputs = data.inputs["x"]
+    assert inputs.min() >= -1
+    assert inputs.max() <= 1
+    assert np.unique(inputs).size > 1000
+
+
+def test_sums_in_any_order_are_equal() -> None:
+    data = TrialData(parse_nest(ROW_SUMS).ir, {"rows": 2, "columns": 100_000})
+    x = data.inputs["x"]
+    assert data.tolerance("sums") == EXACT
+    forward, pairs = np.float32(0), x[0].reshape(-1, 2).sum(axis=1, dtype=np.float32)
+    for value in x[0].tolist():
+        forward = np.float32(forward + np.float32(value))
+    assert forward == np.float32(pairs.sum(dtype=np.float32))
+
+
+@pytest.mark.parametrize("text", [ROW_SUMS, SOFTMAX, EVERYTHING])
+def test_small_sizes_can_be_evaluated(text: str) -> None:
+    nest = parse_nest(text).ir
+    rows = small_sizes(nest)
+    assert any(set(it.values()) == {1} for it in rows)
+    assert any(len({*it.values()}) > 1 for it in rows)
+    for sizes in rows:
+        data = TrialData(nest, sizes)
+        assert run(nest, data.inputs, sizes).keys() == data.outputs.keys()
