@@ -1,7 +1,7 @@
 """Loop nests whose schedule is left open (`ir.schedule`), from Python.
 
 - `builder`: `Nest`, built value by value. `values`: dimensions, sums of sizes and indices, and values. `recipes`:
-  reductions of several values. `places`: lines of the user's Python.
+  reductions of several values. `places`: lines of the user's Python. `numbers`: constants.
 - `loop_nest`: what all nests can do. `lowered`: a nest with decisions: WGSL, a case file, dispatches.
   `lowered_stages`: the same, if it takes several dispatches. `tuned`: the fastest one that `tuning` found, with
   `tune_options`.

@@ -6,14 +6,11 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias, TypeVar, cast, overload
 
-import numpy as np
-
 from ..arguments import name_of, text_of
 from ..base.errors import InputError
 from ..ir.hints import unknown_name
-from ..ir.layout_numbers import is_flag, is_number, shown
+from ..ir.layout_numbers import is_flag, shown
 from ..ir.schedule.functions import function_names, is_function, result_type
-from ..ir.schedule.interp import DTYPES
 from ..ir.schedule.nodes import (
     Affine,
     Array,
@@ -26,9 +23,7 @@ from ..ir.schedule.nodes import (
     Direction,
     ElementType,
     Fby,
-    FloatLiteral,
     Index,
-    IntegerLiteral,
     Last,
     Load,
     Map,
@@ -43,6 +38,7 @@ from ..ir.schedule.text import WORDS
 from ..ir.schedule.verify import verify
 from ..transforms.schedule.insert_copies import insert_copies
 from .loop_nest import LoopNest
+from .numbers import FLOATS, is_plain_number, literal_of, neutral_of
 from .places import caller
 from .recipes import extreme, mean_variance, scaled_sum
 from .values import Carried, Dim, Sum, SumLike, Value, ValueLike, sum_of
@@ -54,9 +50,6 @@ Join: TypeAlias = Callable[[Sequence[Value], Sequence[Value]], Sequence[ValueLik
 
 _TYPES: Final = {it.value: it for it in ElementType}
 _BOUNDARIES: Final = {it.value: it for it in Boundary}
-_FLOATS: Final = (ElementType.F32, ElementType.F16)
-_GREATEST: Final = {ElementType.F32: float(np.finfo(np.float32).max), ElementType.F16: float(np.finfo(np.float16).max)}
-_INTEGERS: Final = {ElementType.I32: (-(2**31), 2**31 - 1), ElementType.U32: (0, 2**32 - 1)}
 
 
 class Nest(LoopNest):
@@ -273,7 +266,7 @@ class Nest(LoopNest):
 
     def _accumulated(self, function: str, value: Value, on: Sequence[Dim], first: object) -> Value:
         type = self._types[value.name]
-        start = _neutral(function, type) if first is None else cast("ValueLike", first)
+        start = neutral_of(function, type) if first is None else cast("ValueLike", first)
         carried = self.fby(start, on, type.value)
         carried.next = self.call(function, carried, value)
         return self.last(carried, on)
@@ -346,7 +339,7 @@ class Nest(LoopNest):
         and 0.
         """
         self._owns(value)
-        return extreme(self, value, on, first=_neutral("max", self._types[value.name]), better=">")
+        return extreme(self, value, on, first=neutral_of("max", self._types[value.name]), better=">")
 
     def argmin(self, value: Value, on: Dim) -> tuple[Value, Value]:
         """The least value along a dimension and its index as u32, the least one if there are several.
@@ -355,7 +348,7 @@ class Nest(LoopNest):
         and 0.
         """
         self._owns(value)
-        return extreme(self, value, on, first=_neutral("min", self._types[value.name]), better="<")
+        return extreme(self, value, on, first=neutral_of("min", self._types[value.name]), better="<")
 
     def mean_variance(self, value: Value, on: Sequence[Dim]) -> tuple[Value, Value]:
         """The mean of floats along dimensions and their variance, the mean of the squares of what they differ by from
@@ -367,7 +360,7 @@ class Nest(LoopNest):
     def logsumexp(self, value: Value, on: Sequence[Dim]) -> Value:
         """The logarithm of the sum of the exponentials of floats along dimensions, in one loop; nothing overflows."""
         self._check_float(value, "logsumexp")
-        most, total = scaled_sum(self, value, on, first=_neutral("max", self._types[value.name]))
+        most, total = scaled_sum(self, value, on, first=neutral_of("max", self._types[value.name]))
         return most + self.call("log", total)
 
     def softmax(self, value: Value, on: Dim) -> tuple[Value, Dim]:
@@ -376,7 +369,7 @@ class Nest(LoopNest):
         One loop finds the greatest element and the sum, another one the results, for which `value` is computed again.
         """
         self._check_float(value, "softmax")
-        most, total = scaled_sum(self, value, [on], first=_neutral("max", self._types[value.name]))
+        most, total = scaled_sum(self, value, [on], first=neutral_of("max", self._types[value.name]))
         again = self.dim(on.size)
         return self.call("exp", self.map(value, [(on, again)]) - most) / total, again
 
@@ -387,7 +380,7 @@ class Nest(LoopNest):
 
     def _check_float(self, value: Value, what: str) -> None:
         self._owns(value)
-        if self._types[value.name] not in _FLOATS:
+        if self._types[value.name] not in FLOATS:
             raise InputError(f"{what} is of f32 or f16, and {value.name!r} is {self._types[value.name].value}")
 
     def store(
@@ -570,9 +563,9 @@ class Nest(LoopNest):
             return Use(value.name)
         if type is ElementType.BOOL and is_flag(value):
             return Constant(type, BoolLiteral(bool(value)))
-        if not _is_plain_number(value):
+        if not is_plain_number(value):
             raise InputError(f"expected a value of the nest or a number of type {type.value}, not {shown(value)}")
-        return Constant(type, _literal(value, type))
+        return Constant(type, literal_of(value, type))
 
 
 def _sum(affine: Affine) -> Sum:
@@ -584,38 +577,3 @@ def _items(value: Iterable[Item], what: str) -> list[Item]:
     if not isinstance(cast("object", value), (list, tuple)):
         raise InputError(f"expected a list of {what}, not {shown(value)}")
     return list(value)
-
-
-def _is_plain_number(value: object) -> bool:
-    return is_number(value) and not is_flag(value)
-
-
-def _literal(value: float, type: ElementType) -> FloatLiteral | IntegerLiteral:
-    if type in _FLOATS:
-        with np.errstate(over="ignore"):
-            rounded = float(np.array(value, DTYPES[type]))
-        if np.isfinite(rounded):
-            return FloatLiteral(rounded)
-    elif type in _INTEGERS and int(value) == value:
-        low, high = _INTEGERS[type]
-        if low <= value <= high:
-            return IntegerLiteral(int(value))
-    raise InputError(f"{shown(value)} is no constant of type {type.value}")
-
-
-def _neutral(function: str, type: ElementType) -> float:
-    """What a reduction begins with. Raises InputError for a function that reduces nothing."""
-    if type in _FLOATS:
-        most = _GREATEST[type]
-        least = -most
-    elif type in _INTEGERS:
-        least, most = _INTEGERS[type]
-    else:
-        least, most = False, True
-    every = -1 if type is ElementType.I32 else most
-    found = {"+": 0, "*": 1, "min": most, "max": least, "&": every, "|": 0, "^": 0}
-    if type is ElementType.BOOL:
-        found |= {"|": False, "^": False}
-    if function not in found:
-        raise InputError(unknown_name(f"{function!r} reduces nothing", function, found))
-    return found[function]

@@ -1,0 +1,54 @@
+"""Numbers of Python as constants of a nest."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ..base.errors import InputError
+from ..ir.hints import unknown_name
+from ..ir.layout_numbers import is_flag, is_number, shown
+from ..ir.schedule.interp import DTYPES
+from ..ir.schedule.nodes import ElementType, FloatLiteral, IntegerLiteral
+
+FLOATS: Final = (ElementType.F32, ElementType.F16)
+_GREATEST: Final = {ElementType.F32: float(np.finfo(np.float32).max), ElementType.F16: float(np.finfo(np.float16).max)}
+_INTEGERS: Final = {ElementType.I32: (-(2**31), 2**31 - 1), ElementType.U32: (0, 2**32 - 1)}
+
+
+def is_plain_number(value: object) -> bool:
+    """Whether a value is a number, but no truth value."""
+    return is_number(value) and not is_flag(value)
+
+
+def literal_of(value: float, type: ElementType) -> FloatLiteral | IntegerLiteral:
+    """A number as one of a type. Raises InputError for one that the type does not have."""
+    if type in FLOATS:
+        with np.errstate(over="ignore"):
+            rounded = float(np.array(value, DTYPES[type]))
+        if np.isfinite(rounded):
+            return FloatLiteral(rounded)
+    elif type in _INTEGERS and int(value) == value:
+        low, high = _INTEGERS[type]
+        if low <= value <= high:
+            return IntegerLiteral(int(value))
+    raise InputError(f"{shown(value)} is no constant of type {type.value}")
+
+
+def neutral_of(function: str, type: ElementType) -> float:
+    """What a reduction begins with. Raises InputError for a function that reduces nothing."""
+    if type in FLOATS:
+        most = _GREATEST[type]
+        least = -most
+    elif type in _INTEGERS:
+        least, most = _INTEGERS[type]
+    else:
+        least, most = False, True
+    every = -1 if type is ElementType.I32 else most
+    found = {"+": 0, "*": 1, "min": most, "max": least, "&": every, "|": 0, "^": 0}
+    if type is ElementType.BOOL:
+        found |= {"|": False, "^": False}
+    if function not in found:
+        raise InputError(unknown_name(f"{function!r} reduces nothing", function, found))
+    return found[function]
