@@ -39,7 +39,7 @@ def test_the_machine_is_measured_once_and_kept(measured: Path, monkeypatch: pyte
     assert 0 <= found.wake_up < 0.1
     assert (found.access.conflicts is not None) == current_target().has_avx512
     monkeypatch.setattr(kept, "_found", {})
-    monkeypatch.setattr(kept, "measure", lambda: pytest.fail("measured twice"))
+    monkeypatch.setattr("tinct.backend.cpu.machine.measure.measure", lambda: pytest.fail("measured twice"))
     assert machine_costs() == costs_so_far() == found
     assert len(list(measured.iterdir())) == 1 + 1  # the costs, and the machine code of the probes
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tinct
-from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry, kernel_cache, tiered
+from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry, compiler_files, tiered
 from tinct.backend.cpu.tiered import CpuDispatch, TieredKernel
 from tinct.base.errors import DeviceError, InputError
 from tinct.kernel import Kernel
@@ -149,7 +149,7 @@ def test_contracted_code_has_no_first_runs() -> None:
 def test_the_cache_keeps_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TINCT_CACHE", "on")
     monkeypatch.setenv("TINCT_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(kernel_cache, "_LOADED", 1 << 62)
+    monkeypatch.setattr(compiler_files, "_LOADED", 1 << 62)
     kernel = tinct.load(TEXT)["main"]
     dispatch(kernel)
     assert "LLVM passes" in kernel.shader.compilation("main", {"turns": 1}).seconds
