@@ -206,6 +206,8 @@ def test_partial_levels(device: str) -> None:
             assert np.allclose(array, expected[name], rtol=1e-5), name
     with pytest.raises(InputError, match=r"several kernels: recipes_1, recipes_2; see .stages"):
         assert lowered.kernel
+    with pytest.raises(InputError, match="several kernels"):
+        lowered.interpreted({"x": X}, {"rows": 3, "columns": 41})
 
 
 def test_partial_levels_of_several_dimensions() -> None:

@@ -65,6 +65,13 @@ class LoweredStages(LoweredNest):
         del sizes
         raise self._several()
 
+    def interpreted(
+        self, inputs: Mapping[str, npt.NDArray[Any]], sizes: Sizes, *, timeout: float | None = None
+    ) -> dict[str, npt.NDArray[Any]]:
+        """Raises InputError, since there are several dispatches: `run` with the device "interp" is for them."""
+        del inputs, sizes, timeout
+        raise self._several()
+
     def of_scalars(self) -> LoweredNest:
         """Raises InputError, since a node of a graph is one kernel."""
         raise self._several()
