@@ -8,7 +8,7 @@ reached. Neither needs to give legal decisions only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
 from math import prod
@@ -51,6 +51,10 @@ class Facts:
     sizes: Mapping[str, int]
     reassociate: bool = False
     has_subgroups: bool = True
+    _part_names: dict[tuple[str, ...], Mapping[str, str]] = field(
+        default_factory=dict[tuple[str, ...], Mapping[str, str]], compare=False
+    )
+    """For dimensions with partial levels, those of their parts."""
 
     @cached_property
     def plain(self) -> Decided:
@@ -111,13 +115,17 @@ class Facts:
 
     def parts(self, levels: Mapping[str, Levels]) -> dict[str, int]:
         """The dimensions of parts that partial levels bring, with their sizes."""
-        partial = {it: its for it, its in levels.items() if it in self.extents and _partial(its) is not None}
-        if not partial:
-            return {}
-        decided = self.decided(Decisions(tuple(DimensionLevels(it, its) for it, its in partial.items()), ()))
-        names = part_dimensions(decided)
-        counts = {of: [decided.count(it) or 0 for it in decided.names(of)] for of in names}
-        return {name: counts[of][_partial(partial[of]) or 0] for of, name in names.items()}
+        partial = tuple(it for it in self.extents if it in levels and _partial(levels[it]) is not None)
+        if partial not in self._part_names:
+            level = (Level(Execution.PARTIAL, None),)
+            decided = self.decided(Decisions(tuple(DimensionLevels(it, level) for it in partial), ()))
+            self._part_names[partial] = part_dimensions(decided)
+        return {name: self._part_count(of, levels[of]) for of, name in self._part_names[partial].items()}
+
+    def _part_count(self, dimension: str, levels: Levels) -> int:
+        level = _partial(levels) or 0
+        inner = prod(it.factor or 1 for it in levels[1:])
+        return -(-self.extents[dimension] // inner) if level == 0 else levels[level].factor or 1
 
     def with_levels(self, decisions: Decisions, levels: Mapping[str, Levels]) -> Decisions:
         """Decisions with other levels: loops are around written-out levels, what is carried inside of what is not.
