@@ -263,6 +263,17 @@ def test_no_iterations_to_write_out(decisions: str) -> None:
         nest.lower(decisions, sizes={"n": 0})
 
 
+def test_parts_of_halves() -> None:
+    """Arrays that are no whole number of words."""
+    nest = Nest("total")
+    i, j = nest.dim("m"), nest.dim("n")
+    nest.store("sums", nest.reduce("+", nest.load("x", "f16", [i, j]), on=[j]), [i])
+    lowered = nest.lower("i: workgroup\nj: partial * loop(8)", reassociate=True)
+    for rows, columns in ((1, 1), (3, 37), (3, 0), (0, 4)):
+        x = np.ones((rows, columns), np.float16)
+        assert lowered.run({"x": x})["sums"].tolist() == [columns] * rows
+
+
 def test_joined_nests_keep_combines() -> None:
     twice = Nest("twice")
     i, j = twice.dim("n"), twice.dim("m")

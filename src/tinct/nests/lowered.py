@@ -261,11 +261,11 @@ class LoweredNest:
         if 0 in workgroups:
             return results
         given = {**inputs, **results}
-        globals = self.core.root.instructions
-        bound = {it.name: it.binding for it in globals if isinstance(it, Var) and it.binding is not None}
+        globally = self.core.root.instructions
+        bound = {it.name: it.binding for it in globally if isinstance(it, Var) and it.binding is not None}
         points = {it.name: bound[it.name] for it in self._decided.nest.arrays}
         buffers = {point: bytearray(self._flat(name, given[name]).tobytes()) for name, point in points.items()}
-        names = [it.name for it in globals if isinstance(it, Override)]
+        names = [it.name for it in globally if isinstance(it, Override)]
         overrides = {name: sizes[name] for name in names if name is not None}
         run(self.core, self.entry, buffers, workgroups, overrides, timeout=timeout)
         return {

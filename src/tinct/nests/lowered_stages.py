@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InputError
+from ..buffers import buffer_elements, buffer_length
 from ..ir.core.nodes import Module
 from ..ir.schedule.nodes import Direction
 from ..kernel import Kernel
@@ -120,9 +120,11 @@ class LoweredStages(LoweredNest):
         """The outputs by name; parts stay on the device. The inputs have the types and the shapes of the nest at these
         sizes, which are all.
         """
-        left, results = _Left(timeout), self.buffers(known)
+        left, results, firsts = _Left(timeout), self.buffers(known), self.firsts()
+        given = {**inputs, **{name: results[name] for name in firsts}}
         with Session(device) as session:
-            buffers = {name: session.buffer(_filled(it)) for name, it in {**inputs, **results}.items()}
+            buffers = {name: session.empty(it.dtype, buffer_length(it)) for name, it in results.items()}
+            buffers |= {name: session.buffer(buffer_elements(it)) for name, it in given.items()}
             for stage in self.stages:
                 stage.begin(session, buffers, known, timeout=left.seconds(), contract=contract)
             found = {name: buffers[name].numpy() for name in self._outputs}
@@ -200,8 +202,3 @@ class _Left:
     def seconds(self) -> float | None:
         """At least a millisecond, with which a dispatch fails that is late; None without a limit."""
         return None if self._end is None else max(self._end - time.monotonic(), 1e-3)
-
-
-def _filled(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The elements as a buffer has them; four for an empty array, since WebGPU has no empty buffers."""
-    return array.reshape(-1) if array.size else np.zeros(4, array.dtype)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import DeviceError, InputError, TinctError
+from ..buffers import buffer_elements
 from ..compare import compare
 from ..ir.schedule import interp
 from ..ir.schedule.nodes import Decisions, Nest
@@ -174,7 +175,7 @@ class NestProblem:
     @cached_property
     def bench(self) -> Bench:
         """The device with the inputs, and zeros for the outputs."""
-        values = {name: _filled(it) for name, it in {**self.data.inputs, **self.data.outputs}.items()}
+        values = {name: buffer_elements(it) for name, it in {**self.data.inputs, **self.data.outputs}.items()}
         return Bench(self.task.device, values, contract=self.task.contract, patience=self.patience, form="plain")
 
     def space(self, kept: Sequence[Decisions]) -> DecisionSpace:
@@ -274,12 +275,7 @@ def job_of(lowered: Lowered, nest: Nest, sizes: Mapping[str, int]) -> Job:
     dispatches = tuple(Dispatched(kernel, workgroups, {}) for kernel, workgroups in lowered.dispatches(sizes))
     shared = {it.name for it in nest.arrays} - set(lowered.firsts())
     own = {name: it for name, it in lowered.buffers(sizes).items() if name not in shared}
-    return Job(dispatches, {name: _filled(it) for name, it in own.items()})
-
-
-def _filled(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The elements as a buffer has them; four for an empty array, since WebGPU has no empty buffers."""
-    return array.reshape(-1) if array.size else np.zeros(4, array.dtype)
+    return Job(dispatches, {name: buffer_elements(it) for name, it in own.items()})
 
 
 def _work(decided: Decided) -> int:
