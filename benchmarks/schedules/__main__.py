@@ -22,7 +22,8 @@ from rich.table import Table
 
 from tinct.ir.schedule.text import print_decisions
 from tinct.nests import TunedNest
-from tinct.tuning.bench import Bench, Dispatched
+from tinct.tuning.bench import Bench
+from tinct.tuning.nest_tuning import job_of
 from tinct.tuning.rates import rates_of
 from tinct.tuning.trial_data import TrialData
 
@@ -100,8 +101,7 @@ def _measured(problem: Problem, best: TunedNest, rounds: int) -> Row:
     (output,) = data.outputs
     expected = problem.numpy(*inputs.values())
     _check(problem.name, expected, best.run(inputs)[output])
-    kernel, workgroups = best.lowered.dispatch(best.sizes)
-    job = Dispatched(kernel, workgroups, {})
+    job = job_of(best.lowered, problem.nest.ir, best.sizes)
     values = {name: it.reshape(-1) for name, it in {**inputs, **data.outputs}.items()}
     ours, theirs = list[float](), list[float]()
     with Bench(best.device, values, contract=best.is_contracted, form="plain") as bench:

@@ -222,3 +222,18 @@ def _has_exact_layout(info: BindingInfo, original: npt.NDArray[Any], size: int) 
 def _innermost(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype of the elements of arrays of arrays: an array in numpy has no other."""
     return dtype if dtype.subdtype is None else _innermost(dtype.base)
+
+
+def buffer_length(array: npt.NDArray[Any]) -> int:
+    """How many elements a buffer for an array of numbers has: whole words, and a vector of four for an empty one, since
+    WebGPU has no empty buffers.
+    """
+    in_word = max(1, 4 // array.dtype.itemsize)
+    return -(-array.size // in_word) * in_word or 4
+
+
+def buffer_elements(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The elements in a row, with zeros behind them where a buffer has more."""
+    missing = buffer_length(array) - array.size
+    flat = array.reshape(-1)
+    return np.concatenate([flat, np.zeros(missing, array.dtype)]) if missing else flat

@@ -204,10 +204,14 @@ def test_partial_levels(device: str) -> None:
         expected = nest.run({"x": x})
         for name, array in lowered.run({"x": x}, device=device).items():
             assert np.allclose(array, expected[name], rtol=1e-5), name
+    if device == "interp":
+        sizes = {"rows": 3, "columns": 41}
+        known = nest.lower(PARTIAL, sizes=sizes, reassociate=True)
+        for each in (lowered, known):
+            results = each.interpreted({"x": X}, sizes)
+            assert all(np.allclose(results[name], it, rtol=1e-5) for name, it in nest.run({"x": X}).items())
     with pytest.raises(InputError, match=r"several kernels: recipes_1, recipes_2; see .stages"):
         assert lowered.kernel
-    with pytest.raises(InputError, match="several kernels"):
-        lowered.interpreted({"x": X}, {"rows": 3, "columns": 41})
 
 
 def test_partial_levels_of_several_dimensions() -> None:
@@ -248,6 +252,26 @@ def test_tails_of_dimensions_without_loops() -> None:
     array = X.astype(np.int32)
     lowered = nest.lower("i: loop\nj: partial * subgroup(4)\nk: loop\norder: i.0, k.0")
     assert lowered.run({"x": array})["y"].tolist() == array.min(1).tolist()
+
+
+@pytest.mark.parametrize("decisions", ["j: tree", "j: unrolled", "j: partial * loop(2)\nj_part: tree", "j: invocation"])
+def test_no_iterations_to_write_out(decisions: str) -> None:
+    nest = Nest("total")
+    j = nest.dim("n", "j")
+    nest.store("sum", nest.reduce("+", nest.load("x", "i32", [j]), on=[j], first=5), [])
+    with pytest.raises(InputError, match=r"the size of 'j(_part)?' is 0 \[known-counts\]"):
+        nest.lower(decisions, sizes={"n": 0})
+
+
+def test_parts_of_halves() -> None:
+    """Arrays that are no whole number of words."""
+    nest = Nest("total")
+    i, j = nest.dim("m"), nest.dim("n")
+    nest.store("sums", nest.reduce("+", nest.load("x", "f16", [i, j]), on=[j]), [i])
+    lowered = nest.lower("i: workgroup\nj: partial * loop(8)", reassociate=True)
+    for rows, columns in ((1, 1), (3, 37), (3, 0), (0, 4)):
+        x = np.ones((rows, columns), np.float16)
+        assert lowered.run({"x": x})["sums"].tolist() == [columns] * rows
 
 
 def test_joined_nests_keep_combines() -> None:

@@ -144,9 +144,11 @@ def _grid(decided: Decided) -> Iterator[str]:
 
 def _known_counts(decided: Decided) -> Iterator[str]:
     for name in decided.order:
-        if decided.kind(name) not in (Execution.LOOP, Execution.WORKGROUP) and decided.count(name) is None:
-            kind = decided.execution(name).value
-            yield f"{level_name_text(name)} is {kind}, and the size of {name.dimension!r} is not known"
+        if decided.kind(name) in (Execution.LOOP, Execution.WORKGROUP) or decided.count(name):
+            continue
+        level = f"{level_name_text(name)} is {decided.execution(name).value}"
+        size = "not known" if decided.count(name) is None else "0"
+        yield f"{level}, and the size of {name.dimension!r} is {size}"
 
 
 def _written_out(decided: Decided) -> Iterator[str]:
@@ -344,7 +346,11 @@ RULES: Final[tuple[tuple[Rule, ...], ...]] = (
     (Rule("grid", "a grid has all dimensions with workgroups, once each", _grid),),
     (Rule("axes", "at most three dimensions are spread over workgroups, and over invocations", _axes),),
     (
-        Rule("known-counts", "how many iterations are written out, or are invocations, is known", _known_counts),
+        Rule(
+            "known-counts",
+            "how many iterations are written out, or are invocations, is known, and not 0",
+            _known_counts,
+        ),
         Rule("written-out", "written-out levels give a bounded number of points", _written_out),
         Rule("vectors", "vectors are of adjacent indices, in one dimension of a value", _vectors),
         Rule("stages", "a copy has the elements that loads need in a loop, and their number is known", _stages),

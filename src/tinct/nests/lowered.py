@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,13 +13,12 @@ import numpy.typing as npt
 from ..base.errors import InputError
 from ..graph_calls import call_on_ports
 from ..ir.core.interp import run
-from ..ir.core.nodes import Module
+from ..ir.core.nodes import Module, Override, Var
 from ..ir.dataflow.nodes import Constant, IntegerLiteral, NestShader
 from ..ir.schedule.extents import extents_of, value_of
 from ..ir.schedule.interp import DTYPES
 from ..ir.schedule.nodes import Affine, Array, Decisions, Direction, ElementType, Execution
 from ..ir.schedule.text import affine_text, print_decisions, print_nest
-from ..ir.types import BindingPoint
 from ..kernel import Kernel
 from ..passes import wgsl_of
 from ..shader import load
@@ -51,6 +50,18 @@ class LoweredNest:
     def sizes(self) -> Mapping[str, int]:
         """The sizes for which alone the kernel is right; others are overrides."""
         return self._decided.sizes
+
+    @property
+    def stages(self) -> Sequence[LoweredNest]:
+        """The dispatches, in order: one, unless there are partial levels. Each has an `entry`, its `kernel`, and
+        `workgroups(sizes)`.
+        """
+        return (self,)
+
+    @property
+    def entry(self) -> str:
+        """The name of the entry point."""
+        return self._decided.nest.name
 
     @property
     def _text(self) -> str:
@@ -93,9 +104,15 @@ class LoweredNest:
             counts[axis] = -(-value_of(affine, sizes) // inner)
         return counts[0], counts[1], counts[2]
 
-    def dispatch(self, sizes: Sizes) -> tuple[Kernel, tuple[int, int, int]]:
-        """The kernel, and the numbers of workgroups of a dispatch."""
-        return self.kernel, self.workgroups(sizes)
+    def dispatches(self, sizes: Sizes) -> tuple[tuple[Kernel, tuple[int, int, int]], ...]:
+        """The kernel and the numbers of workgroups of each dispatch, in order."""
+        return tuple((it.kernel, it.workgroups(sizes)) for it in self.stages)
+
+    def buffers(self, sizes: Sizes) -> dict[str, npt.NDArray[Any]]:
+        """What all arrays but the inputs have before the dispatches, by name: the outputs, and the parts that one
+        dispatch stores for the next one. `sizes` are all of the nest's.
+        """
+        return self._results(sizes)
 
     def _grid(self) -> Iterator[tuple[int, Affine, int]]:
         """Axes of the grid, each with the size that it covers, and how much of that a workgroup covers."""
@@ -244,10 +261,13 @@ class LoweredNest:
         if 0 in workgroups:
             return results
         given = {**inputs, **results}
-        points = {it.name: BindingPoint(0, number) for number, it in enumerate(self._decided.nest.arrays)}
+        globally = self.core.root.instructions
+        bound = {it.name: it.binding for it in globally if isinstance(it, Var) and it.binding is not None}
+        points = {it.name: bound[it.name] for it in self._decided.nest.arrays}
         buffers = {point: bytearray(self._flat(name, given[name]).tobytes()) for name, point in points.items()}
-        overrides = {it: size for it, size in sizes.items() if it not in self._decided.sizes}
-        run(self.core, self.nest.name, buffers, workgroups, overrides, timeout=timeout)
+        names = [it.name for it in globally if isinstance(it, Override)]
+        overrides = {name: sizes[name] for name in names if name is not None}
+        run(self.core, self.entry, buffers, workgroups, overrides, timeout=timeout)
         return {
             name: np.frombuffer(buffers[points[name]], it.dtype)[: it.size].reshape(it.shape)
             for name, it in results.items()

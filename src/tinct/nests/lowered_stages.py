@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InputError
+from ..buffers import buffer_elements, buffer_length
 from ..ir.core.nodes import Module
 from ..ir.schedule.nodes import Direction
 from ..kernel import Kernel
+from ..sessions import Buffer, Session
 from ..shader import Shader, load
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.lower import lower
@@ -33,8 +35,12 @@ class LoweredStages(LoweredNest):
     def __init__(self, nest: LoopNest, decided: Decided, split: Stages) -> None:
         super().__init__(nest, decided)
         self._split = split
-        self.stages = tuple(_Stage(self, it) for it in split.stages)
-        """The dispatches, in order. Each has a `kernel`, and `workgroups(sizes)`."""
+        self._stages = tuple(_Stage(self, it) for it in split.stages)
+
+    @property
+    def stages(self) -> tuple[_Stage, ...]:
+        """The dispatches, in order."""
+        return self._stages
 
     @cached_property
     def core(self) -> Module:
@@ -68,9 +74,11 @@ class LoweredStages(LoweredNest):
     def interpreted(
         self, inputs: Mapping[str, npt.NDArray[Any]], sizes: Sizes, *, timeout: float | None = None
     ) -> dict[str, npt.NDArray[Any]]:
-        """Raises InputError, since there are several dispatches: `run` with the device "interp" is for them."""
-        del inputs, sizes, timeout
-        raise self._several()
+        """The outputs by name, as the stages compute them one after the other. Raises DeviceError."""
+        left, arrays = _Left(timeout), dict(inputs)
+        for stage in self.stages:
+            arrays |= stage.interpreted(arrays, sizes, timeout=left.seconds())
+        return {it: arrays[it] for it in self._outputs}
 
     def of_scalars(self) -> LoweredNest:
         """Raises InputError, since a node of a graph is one kernel."""
@@ -83,6 +91,14 @@ class LoweredStages(LoweredNest):
     def with_part_sizes(self, sizes: Mapping[str, int]) -> dict[str, int]:
         """Sizes, with the numbers of parts."""
         return self._split.with_part_sizes(sizes)
+
+    def buffers(self, sizes: Sizes) -> dict[str, npt.NDArray[Any]]:
+        """What outputs and parts have before the dispatches, by name."""
+        return {name: array for it in self.stages for name, array in it.buffers(sizes).items()}
+
+    @property
+    def _outputs(self) -> list[str]:
+        return [it.name for it in self._decided.nest.arrays if it.direction is Direction.OUT]
 
     def toml(self, sizes: Sizes, *, seed: int = 0) -> str:
         """A case file for the WGSL: a case for each stage, of which the later ones have random parts to join.
@@ -101,13 +117,18 @@ class LoweredStages(LoweredNest):
         timeout: float | None,
         contract: bool,
     ) -> dict[str, npt.NDArray[Any]]:
-        """The outputs by name. The inputs have the types and the shapes of the nest at these sizes, which are all."""
-        sizes = self.with_part_sizes(known)
-        arrays = dict(inputs)
-        for stage in self.stages:
-            arrays |= stage.dispatched(arrays, sizes, device=device, timeout=timeout, contract=contract)
-        outputs = [it.name for it in self._decided.nest.arrays if it.direction is Direction.OUT]
-        return {it: np.asarray(arrays[it]) for it in outputs}
+        """The outputs by name; parts stay on the device. The inputs have the types and the shapes of the nest at these
+        sizes, which are all.
+        """
+        left, results, firsts = _Left(timeout), self.buffers(known), self.firsts()
+        given = {**inputs, **{name: results[name] for name in firsts}}
+        with Session(device) as session:
+            buffers = {name: session.empty(it.dtype, buffer_length(it)) for name, it in results.items()}
+            buffers |= {name: session.buffer(buffer_elements(it)) for name, it in given.items()}
+            for stage in self.stages:
+                stage.begin(session, buffers, known, timeout=left.seconds(), contract=contract)
+            found = {name: buffers[name].numpy() for name in self._outputs}
+        return {name: it[: results[name].size].reshape(results[name].shape) for name, it in found.items()}
 
 
 class _Stage(LoweredNest):
@@ -116,8 +137,11 @@ class _Stage(LoweredNest):
     def __init__(self, whole: LoweredStages, decided: Decided) -> None:
         super().__init__(whole.nest, decided)
         self._whole = whole
-        self.entry = decided.nest.name
-        """The name of the entry point."""
+
+    @cached_property
+    def core(self) -> Module:
+        """The kernels of all stages."""
+        return self._whole.core
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -128,18 +152,33 @@ class _Stage(LoweredNest):
         """The numbers of workgroups of the dispatch along x, y and z."""
         return super().workgroups(self._whole.with_part_sizes(sizes))
 
-    def dispatched(
-        self,
-        inputs: Mapping[str, npt.NDArray[Any]],
-        known: Sizes,
-        *,
-        device: str,
-        timeout: float | None,
-        contract: bool,
+    def buffers(self, sizes: Sizes) -> dict[str, npt.NDArray[Any]]:
+        """What the stage stores to, before the dispatch, by name."""
+        return self._results(self._whole.with_part_sizes(sizes))
+
+    def interpreted(
+        self, inputs: Mapping[str, npt.NDArray[Any]], sizes: Sizes, *, timeout: float | None = None
     ) -> dict[str, npt.NDArray[Any]]:
-        """What the stage stores, by name, of inputs and parts."""
-        loaded = {it.name: inputs[it.name] for it in self._decided.nest.arrays if it.direction is Direction.IN}
-        return super().dispatched(loaded, known, device=device, timeout=timeout, contract=contract)
+        """What the stage stores, by name, of inputs and parts. Raises DeviceError."""
+        return super().interpreted(inputs, self._whole.with_part_sizes(sizes), timeout=timeout)
+
+    def begin(
+        self, session: Session, buffers: Mapping[str, Buffer], sizes: Sizes, *, timeout: float | None, contract: bool
+    ) -> None:
+        """Dispatch the stage on buffers of a session, which has those of all stages."""
+        workgroups = self.workgroups(sizes)
+        if 0 in workgroups:
+            return
+        constants = self._constants(self._whole.with_part_sizes(sizes))
+        session.run(
+            self.kernel,
+            buffers,
+            workgroups=workgroups,
+            constants=constants,
+            timeout=timeout,
+            contract=contract,
+            extra="ignore",
+        )
 
     def case(self, sizes: Sizes) -> list[str]:
         """The lines of a case: the dispatch, with random parts where it joins those of an earlier stage."""
@@ -152,3 +191,14 @@ class _Stage(LoweredNest):
         for array in self._decided.nest.arrays:
             lines.append(f"{array.name} = {{ shape = [{', '.join(self._shape(array))}], {self.recipe(array)} }}")
         return lines
+
+
+class _Left:
+    """What is left of a time limit for several dispatches."""
+
+    def __init__(self, timeout: float | None) -> None:
+        self._end = None if timeout is None else time.monotonic() + timeout
+
+    def seconds(self) -> float | None:
+        """At least a millisecond, with which a dispatch fails that is late; None without a limit."""
+        return None if self._end is None else max(self._end - time.monotonic(), 1e-3)

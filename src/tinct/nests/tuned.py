@@ -45,7 +45,7 @@ class TunedNest:
 
     @property
     def milliseconds(self) -> float:
-        """The time of a dispatch, on buffers that stay on the device."""
+        """The time of the dispatch, or of all of them where there are several, on buffers that stay on the device."""
         return self._best.milliseconds
 
     @property

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import inf
 from statistics import median
 from types import TracebackType
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import numpy.typing as npt
 
@@ -17,12 +17,15 @@ from ..base.errors import DeviceError, TinctError
 from ..devices import adapter_named
 from ..ir.samplers import Sampler
 from ..kernel import Kernel
+from ..reflection import BindingInfo
 from ..sessions import Buffer, Session
 from ..sessions.calls import Constants, Options
 from ..sessions.launches import Launch
 from .search import Rejected
 
 T = TypeVar("T")
+_Key: TypeAlias = tuple[str, str, int]
+"""The name of a buffer; its type and size if it is one of some jobs only."""
 
 PATIENCE: Final = 10.0
 """Seconds that compiling and a first run may take: what takes longer counts as hanging."""
@@ -49,6 +52,33 @@ class Dispatched:
     threads: tuple[int, int, int] | None = None
 
 
+@dataclass(frozen=True)
+class Job:
+    """Dispatches that are timed together, one after the other. `own` has what buffers have in the beginning that are
+    not those of all jobs: parts that one dispatch stores for the next, or outputs that do not begin with the values of
+    the bench. Jobs share them where names, types and sizes are equal.
+    """
+
+    dispatches: tuple[Dispatched, ...]
+    own: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict[str, "npt.NDArray[Any]"])
+
+    @classmethod
+    def of(
+        cls,
+        kernel: Kernel,
+        workgroups: tuple[int, int, int] | None,
+        constants: Constants,
+        threads: tuple[int, int, int] | None = None,
+    ) -> Job:
+        """A single dispatch, on the buffers of the bench."""
+        return cls((Dispatched(kernel, workgroups, constants, threads),))
+
+    def key(self, name: str) -> _Key:
+        """What identifies a buffer of the job."""
+        own = self.own.get(name)
+        return (name, "", 0) if own is None else (name, own.dtype.str, own.size)
+
+
 @dataclass
 class Bench:
     """Buffers on a device. `values` are the bindings of all kernels, by name; `restored` those that each timing needs
@@ -65,7 +95,7 @@ class Bench:
     patience: float = PATIENCE
     form: Literal["as bound", "plain"] = "as bound"
     _session: Session | None = None
-    _buffers: dict[str, Buffer | Sampler] = field(default_factory=dict[str, "Buffer | Sampler"])
+    _buffers: dict[_Key, Buffer | Sampler] = field(default_factory=dict[_Key, "Buffer | Sampler"])
 
     def __enter__(self) -> Bench:
         return self
@@ -83,20 +113,21 @@ class Bench:
             with suppress(TinctError):  # a device that failed has nothing to give back
                 session.close()
 
-    def results(self, job: Dispatched, names: Sequence[str], best: float) -> dict[str, npt.NDArray[Any]]:
-        """What a first run writes. Raises Rejected for a kernel that fails, or takes far longer than the best time."""
+    def results(self, job: Job, names: Sequence[str], best: float) -> dict[str, npt.NDArray[Any]]:
+        """What a first run writes. Raises Rejected for a job that fails, or takes far longer than the best time."""
         slow = 0.0 if best == inf else _GRACE + _SLOWER * best
         limit = self.patience + slow
 
         def run() -> dict[str, npt.NDArray[Any]]:
-            self._restore(job, names)
-            self._launch(job).start(limit)
-            return {it: self._buffer(it).numpy() for it in names}
+            self._restore(job, list(dict.fromkeys((*names, *job.own))))
+            for launch in self._launches(job):
+                launch.start(limit)
+            return {it: self._buffer(job, it).numpy() for it in names}
 
         return self._guarded(run)
 
-    def seconds(self, job: Dispatched, best: float) -> float:
-        """The time of a dispatch, the shortest of several. The kernel has run before. Raises Rejected."""
+    def seconds(self, job: Job, best: float) -> float:
+        """The time of a job, the shortest of several. It has run before. Raises Rejected."""
 
         def run() -> float:
             first = self._timed(job, 1)
@@ -107,8 +138,8 @@ class Bench:
 
         return self._guarded(run)
 
-    def by_turns(self, jobs: Sequence[Dispatched], rounds: int) -> list[float]:
-        """The median time of each of several dispatches, one after another in each round."""
+    def by_turns(self, jobs: Sequence[Job], rounds: int) -> list[float]:
+        """The median time of each of several jobs, one after another in each round."""
         repeats = [self._repeats(self._timed(it, 1)) for it in jobs]
         times: list[list[float]] = [[] for _ in jobs]
         for _ in range(rounds):
@@ -124,52 +155,53 @@ class Bench:
         least = _LEAST if self.device == "cpu" else _GPU_LEAST
         return max(1, min(_MOST_REPEATS, round(least / max(seconds, 1e-7))))
 
-    def _timed(self, job: Dispatched, repeats: int) -> float:
+    def _timed(self, job: Job, repeats: int) -> float:
         if self.restored:
             self._restore(job, self.restored)
-        session, launch = self._opened(), self._launch(job)
+        session, launches = self._opened(), self._launches(job)
         started = time.perf_counter()
         for _ in range(repeats):
-            launch.again()
+            for launch in launches:
+                launch.again()
         session.wait(PATIENCE)
         return (time.perf_counter() - started) / repeats
 
-    def _launch(self, job: Dispatched) -> Launch:
-        options = Options(
-            job.workgroups, job.threads, job.constants, self.device, contract=self.contract, is_trial=False
-        )
-        return self._opened().prepared(job.kernel, self._bound(job.kernel), options)
+    def _launches(self, job: Job) -> list[Launch]:
+        return [self._launch(it, job) for it in job.dispatches]
 
-    def _restore(self, job: Dispatched, names: Sequence[str]) -> None:
+    def _launch(self, it: Dispatched, job: Job) -> Launch:
+        options = Options(it.workgroups, it.threads, it.constants, self.device, contract=self.contract, is_trial=False)
+        return self._opened().prepared(it.kernel, self._bound(it.kernel, job), options)
+
+    def _restore(self, job: Job, names: Sequence[str]) -> None:
         """Give buffers what they had in the beginning, on the device."""
-        bound, session = self._bound(job.kernel), self._opened()
+        session = self._opened()
         for name in names:
-            old = bound[name]
-            assert isinstance(old, Buffer)
-            made = self._made(job.kernel, name)
+            old = self._buffers.pop(job.key(name), None)
+            kernel = next(it.kernel for it in job.dispatches if name in {info.name for info in it.kernel.bindings})
+            made = self._bound(kernel, job)[name]
             assert isinstance(made, Buffer)
-            self._buffers[name] = made
-            old.release()
+            if isinstance(old, Buffer):
+                old.release()
             if adapter_named(self.device) is not None:
                 place = session.gpu(self.device).place_of(made.memory, via_hercules=False)
                 made.memory.need(place, "a timing begins")
         session.wait(PATIENCE)
 
-    def _bound(self, kernel: Kernel) -> dict[str, Any]:
+    def _bound(self, kernel: Kernel, job: Job) -> dict[str, Any]:
         for info in kernel.bindings:
-            if info.name not in self._buffers:
-                self._buffers[info.name] = self._made(kernel, info.name)
-        return {it.name: self._buffers[it.name] for it in kernel.bindings}
+            if job.key(info.name) not in self._buffers:
+                self._buffers[job.key(info.name)] = self._made(info, job)
+        return {it.name: self._buffers[job.key(it.name)] for it in kernel.bindings}
 
-    def _made(self, kernel: Kernel, name: str) -> Buffer | Sampler:
-        value = self.values[name]
+    def _made(self, info: BindingInfo, job: Job) -> Buffer | Sampler:
+        value = job.own[info.name] if info.name in job.own else self.values[info.name]
         if isinstance(value, Sampler):
             return value
-        info = next(it for it in kernel.bindings if it.name == name)
         return self._opened().buffer(value, info if self.form == "as bound" else None)
 
-    def _buffer(self, name: str) -> Buffer:
-        found = self._buffers[name]
+    def _buffer(self, job: Job, name: str) -> Buffer:
+        found = self._buffers[job.key(name)]
         assert isinstance(found, Buffer)
         return found
 

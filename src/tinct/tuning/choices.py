@@ -8,9 +8,10 @@ reached. Neither needs to give legal decisions only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
+from math import prod
 from random import Random
 from typing import Final, TypeAlias
 
@@ -27,20 +28,33 @@ from ..ir.schedule.nodes import (
     Stage,
 )
 from ..transforms.schedule.decided import AT_ONCE, Decided, kind_of
+from ..transforms.schedule.legality import illegal
+from ..transforms.schedule.stages import part_dimensions
 from ..transforms.schedule.tasks import Carry
-from .level_patterns import Levels, patterns
+from .level_patterns import Levels, part_factors, patterns
 
 _MOST_PERMUTED: Final = 3
 """All orders of at most so many dimensions are tried; of more, each one as the last."""
+_FEW_PARTS: Final = 8
+"""So many parts are joined by one invocation, unless other levels are chosen."""
+_MOST_JOINING: Final = 64
+"""Invocations that join parts, unless other levels are chosen."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What choices depend on: the nest, its sizes, and whether floats may be reassociated."""
+    """What choices depend on: the nest, its sizes, whether floats may be reassociated, and whether the device has
+    subgroups.
+    """
 
     nest: Nest
     sizes: Mapping[str, int]
     reassociate: bool = False
+    has_subgroups: bool = True
+    _part_names: dict[tuple[str, ...], Mapping[str, str]] = field(
+        default_factory=dict[tuple[str, ...], Mapping[str, str]], compare=False
+    )
+    """For dimensions with partial levels, those of their parts."""
 
     @cached_property
     def plain(self) -> Decided:
@@ -74,6 +88,18 @@ class Facts:
         return self.carried - ordered
 
     @cached_property
+    def by_atomics(self) -> frozenset[str]:
+        """The dimensions along which atomic operations in an output may join what workgroups carry."""
+        atomic = (Level(Execution.ATOMIC, None),)
+        points = {it: Decisions((DimensionLevels(it, atomic),), ()) for it in self.in_parts}
+        return frozenset(it for it, point in points.items() if not illegal(self.decided(point)))
+
+    @cached_property
+    def executions(self) -> tuple[Execution, ...]:
+        """How levels may be executed on the device."""
+        return tuple(it for it in Execution if self.has_subgroups or it is not Execution.SUBGROUP)
+
+    @cached_property
     def patterns(self) -> dict[str, list[Levels]]:
         """The regular levels of each dimension."""
         return {
@@ -82,17 +108,35 @@ class Facts:
         }
 
     def levels(self, decisions: Decisions) -> dict[str, Levels]:
-        """The levels of each dimension, in the order of the decisions."""
+        """The levels of each dimension, in the order of the decisions. The parts of partial levels are dimensions."""
         listed = {it.dimension: it.levels for it in decisions.dimensions}
-        return {**listed, **{it: (Level(Execution.LOOP, None),) for it in self.extents if it not in listed}}
+        names = [*self.extents, *self.parts(listed)]
+        return {**listed, **{it: (Level(Execution.LOOP, None),) for it in names if it not in listed}}
+
+    def parts(self, levels: Mapping[str, Levels]) -> dict[str, int]:
+        """The dimensions of parts that partial levels bring, with their sizes."""
+        partial = tuple(it for it in self.extents if it in levels and _partial(levels[it]) is not None)
+        if partial not in self._part_names:
+            level = (Level(Execution.PARTIAL, None),)
+            decided = self.decided(Decisions(tuple(DimensionLevels(it, level) for it in partial), ()))
+            self._part_names[partial] = part_dimensions(decided)
+        return {name: self._part_count(of, levels[of]) for of, name in self._part_names[partial].items()}
+
+    def _part_count(self, dimension: str, levels: Levels) -> int:
+        level = _partial(levels) or 0
+        inner = prod(it.factor or 1 for it in levels[1:])
+        return -(-self.extents[dimension] // inner) if level == 0 else levels[level].factor or 1
 
     def with_levels(self, decisions: Decisions, levels: Mapping[str, Levels]) -> Decisions:
         """Decisions with other levels: loops are around written-out levels, what is carried inside of what is not.
 
         Only the order of dimensions that are spread means something: the others come first, as they are declared.
+        Levels of parts that there are not are left out.
         """
+        known = [*self.extents, *self.parts(levels)]
+        levels = {it: its for it, its in levels.items() if it in known}
         spread = [it for it in levels if _is_spread(levels[it])]
-        names = [*(it for it in self.extents if it not in spread), *spread]
+        names = [*(it for it in known if it in levels and it not in spread), *spread]
         dimensions = tuple(DimensionLevels(name, levels[name]) for name in names)
         loops = [it for it in sequential(levels) if not _is_written_out(levels, it)]
         stages = tuple(it for it in decisions.stages if it.at is None or it.at in loops)
@@ -102,12 +146,17 @@ class Facts:
     def usual_order(self, levels: Mapping[str, Levels]) -> tuple[LevelName, ...]:
         """Loops outermost; of loops and of written-out levels, first those of dimensions that nothing is carried on."""
         names = sequential(levels)
-        order = tuple(sorted(names, key=lambda it: (_is_written_out(levels, it), it.dimension in self.carried)))
-        return () if order == tuple(self._declared(names)) else order
+        order = tuple(sorted(names, key=lambda it: (_is_written_out(levels, it), self.is_carried(it.dimension))))
+        return () if order == tuple(self.declared(names)) else order
 
-    def _declared(self, names: Sequence[LevelName]) -> list[LevelName]:
+    def declared(self, names: Sequence[LevelName]) -> list[LevelName]:
+        """Levels in the order of the declarations, parts last."""
         position = {name: number for number, name in enumerate(self.extents)}
-        return sorted(names, key=lambda it: (position[it.dimension], it.level))
+        return sorted(names, key=lambda it: (position.get(it.dimension, len(position)), it.level))
+
+    def is_carried(self, dimension: str) -> bool:
+        """Whether values are carried along a dimension, of the nest or of parts."""
+        return dimension in self.carried or dimension not in self.extents
 
 
 def sequential(levels: Mapping[str, Levels]) -> list[LevelName]:
@@ -125,6 +174,12 @@ def with_workgroups(levels: Mapping[str, Levels]) -> tuple[str, ...]:
     return tuple(
         name for name, its in levels.items() if any(kind_of(it.execution) is Execution.WORKGROUP for it in its)
     )
+
+
+def _partial(levels: Levels) -> int | None:
+    """The position of the partial level."""
+    found = [at for at, it in enumerate(levels) if it.execution is Execution.PARTIAL]
+    return found[0] if found else None
 
 
 def _is_spread(levels: Levels) -> bool:
@@ -164,7 +219,7 @@ def other_orders(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
     yield replace(decisions, order=facts.usual_order(levels))
     yield replace(decisions, order=())
     names = sequential(levels)
-    outside = sorted(names, key=lambda it: (_is_written_out(levels, it), it.dimension not in facts.carried))
+    outside = sorted(names, key=lambda it: (_is_written_out(levels, it), not facts.is_carried(it.dimension)))
     yield replace(decisions, order=tuple(outside))
 
 
@@ -199,8 +254,73 @@ def other_peels(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
         yield replace(decisions, peeled=kept if name in decisions.peeled else (*kept, name))
 
 
+def other_sharing(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
+    """Whether workgroups share what is carried along a dimension, by partial levels or by atomic operations, and how
+    many iterations each of them has.
+    """
+    levels = facts.levels(decisions)
+    for name in facts.extents:
+        if name not in facts.in_parts:
+            continue
+        rest = _within_workgroup(levels[name])
+        if rest is None:
+            continue
+        yield facts.with_levels(decisions, {**levels, name: (Level(Execution.LOOP, None), *rest)})
+        inner = prod(it.factor or 1 for it in rest)
+        for factor in part_factors(facts.extents[name], inner):
+            its = (Level(Execution.LOOP, factor), *rest)
+            if name in facts.by_atomics:
+                atomic = Level(Execution.ATOMIC, None)
+                yield facts.with_levels(decisions, {**levels, name: (atomic, *its)})
+            shared = facts.with_levels(decisions, {**levels, name: (Level(Execution.PARTIAL, None), *its)})
+            yield shared
+            yield from _joined_by_invocations(facts, shared)
+
+
+def _within_workgroup(levels: Levels) -> Levels | None:
+    """The levels below the loop of a dimension, which is the first, or the first inside of workgroups; None without."""
+    first, *rest = levels
+    if first.execution in (Execution.PARTIAL, Execution.ATOMIC):
+        return tuple(rest[1:]) if rest and rest[0].execution is Execution.LOOP else None
+    return tuple(rest) if first.execution is Execution.LOOP else None
+
+
+def _joined_by_invocations(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
+    """Decisions with as many invocations as there are parts to join, up to a subgroup or two."""
+    levels = facts.levels(decisions)
+    parts = {name: size for name, size in facts.parts(levels).items() if size > _FEW_PARTS}
+    if parts:
+        counts = {name: min(_MOST_JOINING, 1 << (size.bit_length() - 1)) for name, size in parts.items()}
+        joining = {
+            it: (Level(Execution.LOOP, None), Level(Execution.INVOCATION, count)) for it, count in counts.items()
+        }
+        yield facts.with_levels(decisions, {**levels, **joining})
+
+
+def other_joins(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
+    """Other levels of one dimension of parts."""
+    levels = facts.levels(decisions)
+    for name, size in facts.parts(levels).items():
+        for its in patterns(size, is_carried=True, in_parts=True):
+            if its != levels[name]:
+                yield facts.with_levels(decisions, {**levels, name: its})
+
+
+def other_subgroups(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
+    """Subgroup operations in place of a tree for what the invocations of one dimension carry, or the reverse."""
+    swapped = {Execution.INVOCATION: Execution.SUBGROUP, Execution.SUBGROUP: Execution.INVOCATION}
+    levels = facts.levels(decisions) if facts.has_subgroups else {}
+    for name, its in levels.items():
+        other = tuple(replace(it, execution=swapped.get(it.execution, it.execution)) for it in its)
+        if facts.is_carried(name) and other != its:
+            yield facts.with_levels(decisions, {**levels, name: other})
+
+
 CHOICES: Final[Mapping[str, Choice]] = {
     "levels": other_levels,
+    "sharing": other_sharing,
+    "joins": other_joins,
+    "subgroups": other_subgroups,
     "axes": other_axes,
     "order": other_orders,
     "grid": other_grids,
@@ -242,7 +362,7 @@ def change_execution(facts: Facts, decisions: Decisions, random: Random) -> Deci
     levels = facts.levels(decisions)
     name = random.choice(list(levels))
     at = random.randrange(len(levels[name]))
-    other = replace(levels[name][at], execution=random.choice(list(Execution)))
+    other = replace(levels[name][at], execution=random.choice(facts.executions))
     return facts.with_levels(decisions, {**levels, name: _replaced(levels[name], at, (other,))})
 
 
@@ -251,7 +371,7 @@ def split_level(facts: Facts, decisions: Decisions, random: Random) -> Decisions
     levels = facts.levels(decisions)
     name = random.choice(list(levels))
     at = random.randrange(1, len(levels[name]) + 1)
-    new = Level(random.choice(list(Execution)), 2 ** random.randint(1, 4))
+    new = Level(random.choice(facts.executions), 2 ** random.randint(1, 4))
     return facts.with_levels(decisions, {**levels, name: (*levels[name][:at], new, *levels[name][at:])})
 
 
@@ -280,9 +400,7 @@ def swap_levels(facts: Facts, decisions: Decisions, random: Random) -> Decisions
 
 def swap_order(facts: Facts, decisions: Decisions, random: Random) -> Decisions | None:
     """Two loops or written-out levels in each other's places."""
-    order = list(facts.decided(decisions).order)
-    names = set(sequential(facts.levels(decisions)))
-    order = [it for it in order if it in names]
+    order = list(decisions.order) or facts.declared(sequential(facts.levels(decisions)))
     if len(order) < 2:
         return None
     one, other = random.sample(range(len(order)), 2)

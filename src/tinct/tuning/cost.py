@@ -16,7 +16,8 @@ from typing import Final
 from ..ir.schedule.extents import extents_of
 from ..ir.schedule.nodes import Affine, Array, Buffering, Compute, Execution, Fby, Last, LevelName, Load, Map, Stage
 from ..ir.schedule.scope import Scope, used_by
-from ..transforms.schedule.decided import IN_PARTS, WRITTEN_OUT, Decided
+from ..transforms.schedule.decided import IN_PARTS, WRITTEN_OUT, Decided, kind_of
+from ..transforms.schedule.stages import stages_of
 from ..transforms.schedule.tasks import Carry, Task, Write
 from ..transforms.schedule.tiles import tile_of
 from .rates import Rates
@@ -34,6 +35,10 @@ _WORKGROUP: Final = 40.0
 _COPIED: Final = 3.0
 _BARRIER: Final = 60.0
 """Operations of a vector that beginning a workgroup takes, copying an element to its memory, and a barrier."""
+_SHUFFLE: Final = 2.0
+"""Operations of a vector that joining what two invocations of a subgroup carry takes."""
+_ATOMIC: Final = 40.0
+"""Operations of a vector that an atomic operation on one element takes, while other workgroups do the same."""
 _EXPENSIVE: Final = {
     "exp": 12.0,
     "exp2": 10.0,
@@ -58,9 +63,10 @@ _CODE: Final = 0.02
 
 
 def cost_of(decided: Decided, rates: Rates) -> Cost:
-    """What a nest with legal decisions takes on a device. All sizes are known."""
-    model = _Model(decided, rates)
-    return Cost(max(_SAFETY * model.least, _TRUST * model.expected), model.expected)
+    """What a nest with legal decisions takes on a device, in one dispatch or several. All sizes are known."""
+    models = [_Model(it, rates) for it in stages_of(decided).stages]
+    least, expected = sum(it.least for it in models), sum(it.expected for it in models)
+    return Cost(max(_SAFETY * least, _TRUST * expected), expected)
 
 
 @dataclass
@@ -183,15 +189,25 @@ class _Model:
         spilled = max(0, registers + min(loads, 4) - self.rates.registers)
         body += _SPILL * spilled + _TURN
         if isinstance(task, Write):
-            body += self._count(self._levels(task, is_loop=False)) * self._access(
-                task.store.array, task.store.subscripts
-            )
+            each = _ATOMIC if self.decided.atomic_store(task.store.array) else 0.0
+            each += self._access(task.store.array, task.store.subscripts)
+            body += self._count(self._levels(task, is_loop=False)) * each
         chain = _LATENCY * 2 * carried / max(self._parts(task), 1) if isinstance(task, Carry) else 0.0
         barrier = 0.0
         if isinstance(task, Carry) and decided.waits(task):
             outer = self._count(it for it in self._levels(task, is_loop=True) if it.dimension not in task.on)
-            barrier = outer * self._parts(task) * _BARRIER * max(1.0, prod(decided.workgroup_size()).bit_length())
+            barrier = outer * self._parts(task) * self._joining(task)
         return turns * max(body, chain) + barrier
+
+    def _joining(self, task: Carry) -> float:
+        """Operations on vectors that joining what the invocations of a workgroup carry takes: a barrier for each
+        halving, or shuffles in subgroups, and barriers only across these.
+        """
+        if not self.decided.by_subgroups(task):
+            return _BARRIER * max(1, self._invocations.bit_length())
+        lanes = min(self._invocations, self.rates.lanes)
+        subgroups = -(-self._invocations // lanes)
+        return _SHUFFLE * lanes.bit_length() + (_BARRIER * 2 if subgroups > 1 else 0.0)
 
     def _copy(self, stage: Stage) -> float:
         """Operations on vectors of one invocation for a copy in workgroup memory, with its barriers."""
@@ -256,9 +272,10 @@ class _Model:
 
     def _step(self, array: str, subscripts: Iterable[Affine], lane: LevelName) -> int:
         """How many elements apart neighbouring lanes are."""
-        stride, found = 1, 0
+        given = list(subscripts)
         extents = extents_of(self.decided.scope.arrays[array], self.decided.sizes)
-        for subscript, extent in zip(reversed(list(subscripts)), reversed(extents), strict=True):
+        stride, found = prod(max(it, 1) for it in extents[len(given) :]), 0
+        for subscript, extent in zip(reversed(given), reversed(extents[: len(given)]), strict=True):
             own = sum(it.coefficient for it in subscript.terms if it.name == lane.dimension)
             found += own * self._inner(lane) * stride
             stride *= max(extent, 1)
@@ -290,7 +307,7 @@ class _Model:
         count = 1.0
         for name in dimensions:
             levels = self.decided.levels[name]
-            spread = [it for it in range(len(levels)) if levels[it].execution is Execution.WORKGROUP]
+            spread = [it for it in range(len(levels)) if kind_of(levels[it].execution) is Execution.WORKGROUP]
             covered = max(self._size(name), 1)
             for level in spread:
                 covered = -(-covered // max(self.decided.count(LevelName(name, level)) or 1, 1))

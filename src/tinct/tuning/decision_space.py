@@ -12,7 +12,7 @@ from typing import Final
 from ..ir.schedule.nodes import Decisions, Execution, Level
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.legality import illegal
-from .choices import CHOICES, MOVES, Facts
+from .choices import CHOICES, MOVES, Facts, other_sharing
 from .level_patterns import Levels
 from .search import Cost
 
@@ -20,7 +20,7 @@ _TRIES: Final = 12
 """Attempts at a random change that is legal."""
 _MOST_RAW: Final = 4
 """A space counts as large if it has this many times more points, legal or not, than may be tried whole."""
-_SHARE: Final = {"stages": 0.2, "peel": 0.2, "grid": 0.3}
+_SHARE: Final = {"stages": 0.2, "peel": 0.2, "grid": 0.3, "sharing": 0.3, "subgroups": 0.3}
 """How often random points have decisions of a kind: those that rarely help are mostly left to the search."""
 _SIMD: Final = 64
 """Invocations of a workgroup in the point that a search begins with."""
@@ -49,8 +49,11 @@ class DecisionSpace:
         return self._costs[point]
 
     def starts(self) -> Sequence[Decisions]:
-        """Points that were good before, and one with invocations for each element of the outputs."""
-        return [it for it in (*self.kept, self.simple()) if self.is_legal(it)]
+        """Points that were good before, one with invocations for each element of the outputs, and, where these are few,
+        the one whose workgroups share the reductions that costs least.
+        """
+        found = dict.fromkeys((*self.kept, self.simple(), self.shared()))
+        return [it for it in found if self.is_legal(it)]
 
     def simple(self) -> Decisions:
         """Workgroups for all dimensions that nothing is carried along, at most three, and invocations for the last."""
@@ -64,6 +67,19 @@ class DecisionSpace:
             if self.is_legal(found):
                 return found
         return Decisions((), ())
+
+    def shared(self) -> Decisions:
+        """One invocation or 64 for each part of what is carried along the longest dimension."""
+        facts, simple = self.facts, self.simple()
+        free = prod(size for name, size in facts.extents.items() if name not in facts.carried)
+        longest = max(facts.in_parts, key=facts.extents.__getitem__, default=None)
+        if longest is None or free >= _SIMD:
+            return simple
+        levels = facts.levels(simple)
+        its = Level(Execution.LOOP, None), Level(Execution.INVOCATION, _SIMD)
+        bases = [simple, facts.with_levels(simple, {**levels, longest: its})]
+        found = [it for base in bases for it in other_sharing(facts, base) if self.is_legal(it)]
+        return min(found, key=lambda it: self.cost(it).expected, default=simple)
 
     def whole(self, most: int) -> Sequence[Decisions] | None:
         """All regular points that are legal; None if there are more."""
@@ -112,7 +128,8 @@ class DecisionSpace:
     def child(self, first: Decisions, second: Decisions, random: Random) -> Decisions | None:
         """The levels of each dimension from one of two points; everything else from the first."""
         one, other = self.facts.levels(first), self.facts.levels(second)
-        levels = {name: its if random.random() < 0.5 else other[name] for name, its in one.items()}
+        levels = {name: its if random.random() < 0.5 else other.get(name, its) for name, its in one.items()}
+        levels |= {name: its for name, its in other.items() if name not in one}
         if levels == one:
             return None
         made = self.facts.with_levels(replace(first, order=()), levels)

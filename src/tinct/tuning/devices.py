@@ -36,6 +36,17 @@ def identity(device: str) -> str:
     return f"{found.name}, {found.vendor} {found.description}, {found.backend}".replace(" ,", ",")
 
 
+def has_subgroups(device: str) -> bool:
+    """Whether the device has subgroup operations; the CPU does."""
+    adapter = adapter_named(device)
+    if adapter is None:
+        return True
+    from ..backend.gpu import GpuDevice
+
+    found = GpuDevice.available(adapter)
+    return found is not None and "subgroup" in found.features
+
+
 def versions(device: str) -> str:
     """The versions of all that decides how fast code for the device is."""
     packages = ("tinct", "llvmlite" if adapter_named(device) is None else "wgpu")

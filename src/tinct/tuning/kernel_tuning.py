@@ -18,7 +18,7 @@ from ..compare import EXACT, Tolerance, compare
 from ..ir.hints import unknown_name
 from ..kernel import Kernel
 from ..shader import load
-from .bench import PATIENCE, Bench, Dispatched, first_line
+from .bench import PATIENCE, Bench, Job, first_line
 from .devices import checked_device
 from .overrides import OverrideSpace, Point
 from .search import Found, Progress, Rejected, Search
@@ -99,7 +99,7 @@ class KernelProblem:
 
     task: KernelTask
     _expected: dict[str, npt.NDArray[Any]] | None = None
-    _jobs: dict[Point, Dispatched] = field(default_factory=dict[Point, Dispatched])
+    _jobs: dict[Point, Job] = field(default_factory=dict[Point, Job])
 
     @cached_property
     def _arrays(self) -> dict[str, Input]:
@@ -159,10 +159,10 @@ class KernelProblem:
         """The seconds of points that were measured before, by turns."""
         return self.bench.by_turns([self._job(it) for it in points], _ROUNDS)
 
-    def _job(self, point: Point) -> Dispatched:
+    def _job(self, point: Point) -> Job:
         if point not in self._jobs:
             case = self.task.case(dict(point))
-            self._jobs[point] = Dispatched(self.task.kernel, case.workgroups, case.constants, case.threads)
+            self._jobs[point] = Job.of(self.task.kernel, case.workgroups, case.constants, case.threads)
         return self._jobs[point]
 
     def _check(self, results: Mapping[str, npt.NDArray[Any]]) -> None:

@@ -18,6 +18,11 @@ MOST_INVOCATIONS: Final = 256
 MOST_LOOP: Final = 256
 """The most iterations of a loop inside of another level of its dimension."""
 
+MOST_SHARED: Final = 1 << 16
+"""The most iterations of one of several workgroups that share a dimension: the limit of the product of factors."""
+MOST_WORKGROUPS: Final = 65_535
+"""The most workgroups along an axis: WebGPU's default limit."""
+
 _SPREAD: Final[tuple[tuple[Execution, ...], ...]] = (
     (_WORKGROUP,),
     (_WORKGROUP, _INVOCATION),
@@ -69,6 +74,14 @@ def patterns(size: int, *, is_carried: bool, in_parts: bool) -> Iterator[Levels]
         if first not in (_LOOP, _WORKGROUP) and not 1 < size <= _MOST[first]:  # the whole of a dimension
             continue
         yield from ((Level(first, None), *levels) for levels in _with_factors(rest, max(size, 1)))
+
+
+def part_factors(size: int, inner: int) -> list[int]:
+    """How many iterations of a loop, each of `inner` elements, workgroups may have that share a dimension of a size:
+    powers of four, with which there are at least two workgroups and at most as many as one axis has.
+    """
+    powers = [4**it for it in range(1, MOST_SHARED.bit_length() // 2 + 1)]
+    return [it for it in powers if it * inner <= MOST_SHARED and 1 < -(-size // (it * inner)) <= MOST_WORKGROUPS]
 
 
 def _with_factors(executions: Sequence[Execution], size: int) -> Iterator[Levels]:

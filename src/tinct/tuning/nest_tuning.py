@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import DeviceError, InputError, TinctError
+from ..buffers import buffer_elements
 from ..compare import compare
 from ..ir.schedule import interp
 from ..ir.schedule.nodes import Decisions, Nest
@@ -22,11 +23,12 @@ from ..ir.tokens import TextError
 from ..kernel import Kernel
 from ..transforms.schedule.decided import AT_ONCE, Decided
 from ..transforms.schedule.legality import illegal
-from .bench import Bench, Dispatched, first_line
+from ..transforms.schedule.stages import stages_of
+from .bench import Bench, Dispatched, Job, first_line
 from .choices import Facts
 from .cost import cost_of
 from .decision_space import DecisionSpace
-from .devices import checked_device, identity, versions
+from .devices import checked_device, has_subgroups, identity, versions
 from .kept import Record, keep_record, read_record, record_name
 from .rates import rates_of
 from .search import Found, Progress, Rejected, Search
@@ -46,8 +48,16 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 class Lowered(Protocol):
     """A nest with decisions, as `nests.LoweredNest` is."""
 
-    def dispatch(self, sizes: Mapping[str, int]) -> tuple[Kernel, tuple[int, int, int]]:
-        """The kernel, and the numbers of workgroups."""
+    def dispatches(self, sizes: Mapping[str, int]) -> tuple[tuple[Kernel, tuple[int, int, int]], ...]:
+        """The kernel and the numbers of workgroups of each dispatch."""
+        ...
+
+    def buffers(self, sizes: Mapping[str, int]) -> Arrays:
+        """What outputs, and parts that go from one dispatch to the next, have before the dispatches."""
+        ...
+
+    def firsts(self) -> Mapping[str, int]:
+        """What the elements of outputs are before the dispatches, where that is not 0."""
         ...
 
     def interpreted(
@@ -150,12 +160,12 @@ class NestProblem:
     task: Task
     patience: float = 10.0
     _expected_small: dict[int, Arrays] = field(default_factory=dict[int, Arrays])
-    _jobs: dict[Decisions, Dispatched] = field(default_factory=dict[Decisions, Dispatched])
+    _jobs: dict[Decisions, Job] = field(default_factory=dict[Decisions, Job])
 
     @cached_property
     def facts(self) -> Facts:
         """What choices depend on."""
-        return Facts(self.task.nest, self.task.sizes, self.task.reassociate)
+        return Facts(self.task.nest, self.task.sizes, self.task.reassociate, has_subgroups(self.task.device))
 
     @cached_property
     def data(self) -> TrialData:
@@ -165,7 +175,7 @@ class NestProblem:
     @cached_property
     def bench(self) -> Bench:
         """The device with the inputs, and zeros for the outputs."""
-        values = {name: _filled(it) for name, it in {**self.data.inputs, **self.data.outputs}.items()}
+        values = {name: buffer_elements(it) for name, it in {**self.data.inputs, **self.data.outputs}.items()}
         return Bench(self.task.device, values, contract=self.task.contract, patience=self.patience, form="plain")
 
     def space(self, kept: Sequence[Decisions]) -> DecisionSpace:
@@ -190,10 +200,9 @@ class NestProblem:
         """The seconds of points that were measured before, by turns."""
         return self.bench.by_turns([self._job(it) for it in points], _ROUNDS)
 
-    def _job(self, point: Decisions) -> Dispatched:
+    def _job(self, point: Decisions) -> Job:
         if point not in self._jobs:
-            kernel, workgroups = self.task.lower(point, self.task.sizes).dispatch(self.task.sizes)
-            self._jobs[point] = Dispatched(kernel, workgroups, {})
+            self._jobs[point] = job_of(self.task.lower(point, self.task.sizes), self.task.nest, self.task.sizes)
         return self._jobs[point]
 
     # Small sizes
@@ -259,14 +268,23 @@ class NestProblem:
         raise DeviceError(f"nothing computes {self.task.nest.name!r} on the CPU to compare with: {why}")
 
 
-def _filled(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The elements as a buffer has them; four for an empty array, since WebGPU has no empty buffers."""
-    return array.reshape(-1) if array.size else np.zeros(4, array.dtype)
+def job_of(lowered: Lowered, nest: Nest, sizes: Mapping[str, int]) -> Job:
+    """The dispatches of a nest that was lowered for some sizes. Buffers of its own are the parts of partial levels, and
+    the outputs that begin with something else than 0.
+    """
+    dispatches = tuple(Dispatched(kernel, workgroups, {}) for kernel, workgroups in lowered.dispatches(sizes))
+    shared = {it.name for it in nest.arrays} - set(lowered.firsts())
+    own = {name: it for name, it in lowered.buffers(sizes).items() if name not in shared}
+    return Job(dispatches, {name: buffer_elements(it) for name, it in own.items()})
 
 
 def _work(decided: Decided) -> int:
-    """Iterations of all loops and written-out levels of a dispatch, roughly."""
-    spread = prod(max(decided.count(it) or 1, 1) for it in decided.order if decided.execution(it) in AT_ONCE)
+    """Iterations of all loops and written-out levels of all dispatches, roughly."""
+    return sum(map(_work_of_stage, stages_of(decided).stages))
+
+
+def _work_of_stage(decided: Decided) -> int:
+    spread = prod(max(decided.count(it) or 1, 1) for it in decided.order if decided.kind(it) in AT_ONCE)
     return spread * sum(prod(max(decided.count(it) or 1, 1) for it in decided.path(task)) for task in decided.tasks)
 
 

@@ -13,7 +13,7 @@ from ..base.errors import TinctError
 from ..devices import adapter_named
 from ..ir.source import Source
 from ..shader import Shader
-from .bench import Bench, Dispatched
+from .bench import Bench, Job
 from .devices import identity, versions
 from .kept import keep_record, read_record, record_name
 
@@ -119,17 +119,17 @@ def _measured(device: str) -> Rates:
     copied, operations = shader.kernel("copied"), shader.kernel("operations")
     is_gpu = adapter_named(device) is not None
 
-    launch = _seconds(device, 64, Dispatched(operations, (1, 1, 1), {"turns": 0}))
+    launch = _seconds(device, 64, Job.of(operations, (1, 1, 1), {"turns": 0}))
 
     def bandwidth(size: int) -> float:
         count = size // 4
-        job = Dispatched(copied, (-(-count // 256), 1, 1), {})
+        job = Job.of(copied, (-(-count // 256), 1, 1), {})
         return 2 * size / max(_seconds(device, count, job) - launch, 1e-7)
 
     def rate(workgroups: int) -> float:
         turns = _TURNS
         while True:
-            job = Dispatched(operations, (workgroups, 1, 1), {"turns": turns})
+            job = Job.of(operations, (workgroups, 1, 1), {"turns": turns})
             taken = _seconds(device, 64, job) - launch
             if taken > max(_LEAST, 4 * launch):
                 return _OPERATIONS_A_TURN * turns * 64 * workgroups / taken
@@ -150,7 +150,7 @@ def _measured(device: str) -> Rates:
     )
 
 
-def _seconds(device: str, count: int, job: Dispatched) -> float:
+def _seconds(device: str, count: int, job: Job) -> float:
     values = {"x": np.ones(count, np.float32), "y": np.zeros(count, np.float32)}
     with Bench(device, values) as bench:
         bench.results(job, ["y"], inf)

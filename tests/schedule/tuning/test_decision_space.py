@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from tinct import parse_nest
-from tinct.ir.schedule.nodes import Decisions, Execution
-from tinct.ir.schedule.text import print_decisions
+from tinct.ir.schedule.nodes import Decisions, Execution, Level
+from tinct.ir.schedule.text import parse_decisions, print_decisions
 from tinct.tuning.choices import CHOICES, MOVES, Facts
 from tinct.tuning.cost import cost_of
 from tinct.tuning.decision_space import DecisionSpace
@@ -107,16 +108,15 @@ def test_each_move_gives_legal_points(name: str) -> None:
 def test_each_choice_gives_others_of_its_kind() -> None:
     space = space_of(ROW_SUMS, {"rows": 64, "columns": 64})
     begin = space.simple()
+    shared = parse_decisions("i: workgroup\nj: partial * loop(2) * invocation(8)")
     for name, choice in CHOICES.items():
-        made = list(choice(space.facts, begin))
+        made = list(choice(space.facts, shared if name in ("joins", "subgroups") else begin))
         assert any(space.is_legal(it) for it in made), name
     assert all(it.order == begin.order for it in CHOICES["axes"](space.facts, begin))
 
 
 def test_the_cost_model_ranks_what_is_known() -> None:
     """Rows are summed by invocations that are neighbours in a row; one that has a row to itself gathers."""
-    from tinct.ir.schedule.text import parse_decisions
-
     space = space_of(ROW_SUMS, {"rows": 4096, "columns": 4096})
     costs = [
         space.cost(parse_decisions(text)).expected
@@ -128,3 +128,79 @@ def test_the_cost_model_ranks_what_is_known() -> None:
     ]
     assert costs == sorted(costs)
     assert costs[2] > 3 * costs[0]
+
+
+TOTAL = """\
+nest total(n) {
+  dim j: n
+  in x: u32[n]
+  out sum: u32[]
+
+  x0: u32 = inst x[j] on [j]
+  acc: u32 = 0u fby t on [j]
+  t: u32 = inst acc + x0 on [j]
+  acc_last: u32 = last acc on [j]
+  sum[] = acc_last on []
+}
+"""
+MANY_UNITS = replace(ASSUMED, units=100, lanes=32, operations=1e13, memory=1e12, cached=4e12)
+
+
+def test_workgroups_share_a_reduction() -> None:
+    """A sum of all elements on many units is shared by workgroups, joined in each way; on one unit it is not."""
+    text = TOTAL.replace("u32", "f32").replace("0u", "0.0f")
+    facts = Facts(parse_nest(text).ir, {"n": 1 << 24}, reassociate=True)
+    space = DecisionSpace(facts, lambda it: cost_of(it, MANY_UNITS))
+    alone = space.simple()
+    (*_, shared) = space.starts()
+    assert "partial" in print_decisions(shared)
+    assert space.cost(shared).expected < space.cost(alone).expected / 20
+    assert not facts.by_atomics
+    kinds = {level.execution for it in facts.levels(shared).values() for level in it}
+    assert Execution.ATOMIC not in kinds
+    few = DecisionSpace(facts, lambda it: cost_of(it, replace(ASSUMED, units=1)))
+    simd = parse_decisions("j: loop * tree(4) * invocation(64)")
+    parts = parse_decisions("j: partial * loop(4) * tree(4) * invocation(64)\nj_part: loop * invocation(64)")
+    assert few.cost(simd).expected < few.cost(parts).expected
+    assert not DecisionSpace(replace(facts, reassociate=False), few.price).shared().dimensions
+
+
+def test_whole_numbers_are_shared_by_atomic_operations_too() -> None:
+    facts = Facts(parse_nest(TOTAL).ir, {"n": 1 << 20})
+    assert facts.by_atomics == {"j"}
+    space, random = DecisionSpace(facts, lambda it: cost_of(it, MANY_UNITS)), Random(0)
+    points = [it for it in (space.sample(random) for _ in range(100)) if it is not None]
+    kinds = [{level.execution for levels in it.dimensions for level in levels.levels} for it in points]
+    for kind in (Execution.PARTIAL, Execution.ATOMIC, Execution.SUBGROUP):
+        assert 0 < sum(kind in it for it in kinds) < 50, kind
+    assert any(it.dimension == "j_part" for point in points for it in point.dimensions)
+    for point in points:
+        assert_priced(space, point)
+
+
+def test_devices_without_subgroups() -> None:
+    facts = Facts(parse_nest(TOTAL).ir, {"n": 1 << 20}, has_subgroups=False)
+    space, random = DecisionSpace(facts, lambda it: cost_of(it, ASSUMED)), Random(0)
+    for _ in range(40):
+        point = space.sample(random)
+        near = None if point is None else space.neighbour(point, random)
+        assert "subgroup" not in print_decisions(near or Decisions((), ()))
+
+
+def test_parts_go_with_their_level() -> None:
+    """Levels of parts are kept while there is a partial level, also in what two points have together."""
+    space = space_of(ROW_SUMS, {"rows": 64, "columns": 64})
+    shared = parse_decisions("i: workgroup\nj: partial * loop(2) * invocation(8)\nj_part: loop * invocation(2)")
+    alone = parse_decisions("i: workgroup * invocation(2)\nj: loop * invocation(8)")
+    levels = space.facts.levels(shared)
+    assert space.facts.parts(levels) == {"j_part": 4}
+    without = space.facts.with_levels(shared, {**levels, "j": (Level(Execution.LOOP, None),)})
+    assert "j_part" not in print_decisions(without)
+    children = {
+        space.child(first, second, Random(seed))
+        for seed in range(20)
+        for first, second in ((shared, alone), (alone, shared))
+    } - {None}
+    texts = [print_decisions(it) for it in children if it is not None]
+    assert any("j_part" in it for it in texts)
+    assert all("partial" in it for it in texts if "j_part" in it)

@@ -11,6 +11,7 @@ import pytest
 
 import tinct
 from tinct.ir.schedule.nodes import Decisions
+from tinct.ir.schedule.text import parse_decisions
 from tinct.tuning.nest_tuning import NestProblem, Task, size_class
 from tinct.tuning.search import Rejected
 
@@ -86,6 +87,34 @@ def test_a_candidate_that_fails() -> None:
     with its.bench, pytest.raises(Rejected, match="AssertionError: a bug of the compiler") as found:
         its.measure(Decisions((), ()), float("inf"))
     assert found.value.status == "failed"
+
+
+def test_points_of_several_dispatches_and_of_atomic_operations() -> None:
+    """They are checked, and timed by turns, on buffers of their own, which begin with the first value."""
+    nest = tinct.Nest("total")
+    j = nest.dim("n", "j")
+    nest.store("sum", nest.reduce("+", nest.load("x", "i32", [j]), on=[j], first=5), [])
+    sizes = {"n": 3000}
+
+    def lower(decisions: Decisions, known: Mapping[str, int]) -> Any:
+        return nest.lower(decisions, sizes=known)
+
+    its = NestProblem(Task(nest.ir, sizes, lower))
+    its.reference = nest.run(its.data.inputs)
+    texts = (
+        "",
+        "j: partial * loop(64) * invocation(8)",
+        "j: partial * loop(256)\nj_part: tree",
+        "j: atomic * loop(64)",
+    )
+    points = [parse_decisions(it) for it in texts]
+    with its.bench:
+        assert all(its.measure(it, float("inf")) > 0 for it in (*points, *points[1:]))
+        assert min(its.compare(points)) > 0
+        its.reference = {"sum": its.reference["sum"] + 1}
+        for point in points:
+            with pytest.raises(Rejected, match="sum differs from the CPU at n = 3000"):
+                its.measure(point, float("inf"))
 
 
 @pytest.mark.parametrize(
