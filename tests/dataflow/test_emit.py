@@ -163,7 +163,7 @@ def test_textures_are_refused(tmp_path: Path) -> None:
     graph.bind_input(zeros(4), node["red"])
     graph.bind_output(node["red"], "red")
     with pytest.raises(
-        tinct.InputError, match="not supported: a plan of graph 'reds': its input 'picture' is a texture"
+        tinct.InputError, match="not supported: an emitted plan of graph 'reds': 'picture' is a texture_2d<f32>"
     ):
         emit(graph, tmp_path, {"picture": np.ones((1, 4, 4), np.float32)})
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ..arguments import path_of
+from ..base.errors import InputError
 from ..buffers import pack_binding
 from ..compilation import Compilation
 from ..ir.layout import member_offsets, size_of, stride_of
@@ -65,6 +66,7 @@ def emit(
     program = _whole(graph).executed(inputs, feed)
     target = path_of(folder)
     plan = program.plan(inputs, device="gpu", feed=feed)
+    _check_handles(plan)
     writer = _Writer(program, plan)
     content = writer.content()
     given = {name: host_value(info, inputs[name]) for name, info in program.inputs.items()}
@@ -80,6 +82,15 @@ def emit(
     for path, data in files.items():
         path.write_bytes(data)
     return list(files)
+
+
+def _check_handles(plan: Plan) -> None:
+    """Raise InputError for textures and samplers, which the format has none of."""
+    for it in plan.buffers:
+        if it.handle is not None:
+            raise InputError(
+                f"not supported: an emitted plan of graph {plan.graph!r}: {it.label!r} is a {it.handle.type}"
+            )
 
 
 def _whole(graph: Graph | GraphProgram) -> GraphProgram:
