@@ -61,11 +61,25 @@ class TokenReader:
 
     def __init__(self, tokens: list[Token]) -> None:
         self._tokens = tokens
-        self._position = 0
+        self._position: int = 0
 
     @property
     def _next(self) -> Token:
         return self._tokens[self._position]
+
+    @property
+    def _after_next(self) -> Token:
+        """The token after the next one; the end has none after it."""
+        return self._tokens[min(self._position + 1, len(self._tokens) - 1)]
+
+    @property
+    def _last(self) -> Token:
+        """The token that was taken last."""
+        return self._tokens[self._position - 1]
+
+    def _since(self, first: Token) -> Span:
+        """What was taken from a token on."""
+        return first.span.merge(self._last.span)
 
     def _fail(self, message: str, at: Token | None = None) -> TextError:
         """An error at a token, or else at the next one."""
@@ -92,14 +106,14 @@ class TokenReader:
         if not self._is_at(text):
             raise self._expected(repr(text))
         self._position += 1
-        return self._tokens[self._position - 1]
+        return self._last
 
     def _sort(self, sort: str, what: str) -> Token:
         """Take a token of a sort, which must be next."""
         if self._next.sort != sort:
             raise self._expected(what)
         self._position += 1
-        return self._tokens[self._position - 1]
+        return self._last
 
     def _separated(self, end: str, item: Callable[[], Item]) -> list[Item]:
         """The items up to `end`, with commas between them."""

@@ -42,7 +42,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, assert_never
 
-from ..source import Span
 from ..tokens import Item, Token, TokenReader, tokens_of
 from .nodes import (
     Access,
@@ -386,9 +385,6 @@ class _Parser(TokenReader):
         self._level -= 1
         return parsed
 
-    def _since(self, first: Token) -> Span:
-        return first.span.merge(self._tokens[self._position - 1].span)
-
     # Modules
 
     def module(self) -> Module:
@@ -507,7 +503,7 @@ class _Parser(TokenReader):
 
     def _statement(self) -> Statement:
         first = self._next
-        following = self._tokens[min(self._position + 1, len(self._tokens) - 1)].text
+        following = self._after_next.text
         if following == "=" or first.sort == "string":
             return self._declaration(first)
         if self._is_at("createEdge"):
@@ -554,7 +550,7 @@ class _Parser(TokenReader):
 
     def _accept_named(self, word: str) -> bool:
         """Whether an argument `word = …` comes; then its value is next."""
-        is_named = self._is_at(word) and self._tokens[self._position + 1].text == "="
+        is_named = self._is_at(word) and self._after_next.text == "="
         if is_named:
             self._position += 2
         return is_named
@@ -645,9 +641,9 @@ class _Parser(TokenReader):
         if self._is_number():
             number = self._number()
             if isinstance(number, BoolLiteral):
-                raise self._fail("a bool is no number", self._tokens[self._position - 1])
+                raise self._fail("a bool is no number", self._last)
             return number
-        following = self._tokens[min(self._position + 1, len(self._tokens) - 1)].text
+        following = self._after_next.text
         if self._next.sort == "name" and (following == "(" or self._next.text in _ASKING):
             return self._function(self._sort("name", "a function"))
         return self._reference()

@@ -48,7 +48,6 @@ from typing import Final, assert_never
 
 import numpy as np
 
-from ..source import Span
 from ..tokens import Item, Token, TokenReader, tokens_of
 from .nodes import (
     Affine,
@@ -294,9 +293,6 @@ class _Parser(TokenReader):
         self._take("[")
         return tuple(self._separated("]", item))
 
-    def _since(self, first: Token) -> Span:
-        return Span(first.span.start, self._tokens[self._position - 1].span.end)
-
     # Nests
 
     def nest(self) -> Nest:
@@ -321,7 +317,7 @@ class _Parser(TokenReader):
         return Nest(name, sizes, tuple(dimensions), tuple(arrays), tuple(body), tuple(combines))
 
     def _is_at_combine(self) -> bool:
-        return self._is_at("combine") and self._tokens[self._position + 1].text == "("
+        return self._is_at("combine") and self._after_next.text == "("
 
     def _combine(self) -> Combine:
         first = self._take("combine")
@@ -394,7 +390,7 @@ class _Parser(TokenReader):
         if self._accept("index"):
             number = self._affine()
             return Index(name, type, number, self._on(), span=self._since(first))
-        if self._next.sort == "name" and self._tokens[self._position + 1].text == "[":
+        if self._next.sort == "name" and self._after_next.text == "[":
             array, subscripts = self._name("an array"), self._bracketed(self._affine)
             boundary = self._one_of(_OUTSIDE, "a boundary") if self._next.text in _OUTSIDE else Boundary.INSIDE
             return Load(name, type, array, subscripts, boundary, self._on(), span=self._since(first))
@@ -404,7 +400,7 @@ class _Parser(TokenReader):
     def _operation(self) -> tuple[str, tuple[Operand, ...]]:
         if self._next.sort == "mark" and self._next.text in PREFIXES:
             return self._take(self._next.text).text, (self._operand(),)
-        if self._next.sort == "name" and self._tokens[self._position + 1].text == "(":
+        if self._next.sort == "name" and self._after_next.text == "(":
             function = self._name("a function")
             return function, self._operands()
         left = self._operand()
@@ -459,7 +455,7 @@ class _Parser(TokenReader):
             if name is None:
                 constant += sign * factor
             elif name in [it.name for it in terms]:
-                raise self._fail(f"{name!r} comes twice in a sum", self._tokens[self._position - 1])
+                raise self._fail(f"{name!r} comes twice in a sum", self._last)
             else:
                 terms.append(Term(sign * factor, name))
             if self._is_at("+") or self._is_at("-"):
@@ -501,7 +497,7 @@ class _Parser(TokenReader):
 
     def _is_decision(self) -> bool:
         """Whether a decision is next that is no dimension, though a dimension may have the same name."""
-        following = self._tokens[min(self._position + 1, len(self._tokens) - 1)]
+        following = self._after_next
         return self._next.text in ("stage", "peel", "grid") and following.text != ":"
 
     def _listed(self, what: str) -> tuple[str, ...]:

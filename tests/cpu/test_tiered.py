@@ -126,7 +126,7 @@ def test_a_limit_is_the_kernels() -> None:
     kernel = tinct.load(TEXT.replace("k < turns", "step == 0"))["main"]
     assert stages(kernel) == (True, False)  # compiled, since the limit is also that for compiling
     for limit in (0.01, 1):
-        with pytest.raises(DeviceError, match=f"did not end within {limit:g} s"):
+        with pytest.raises(DeviceError, match=f"(did not end|was not compiled) within {limit:g} s"):
             dispatch(kernel, step=0, timeout=limit)
     dispatch(tinct.load(TEXT)["main"], turns=4, timeout=60)
 

@@ -2,11 +2,10 @@
 struct Size { count: u32, signed: i32 }
 @group(0) @binding(0) var<storage, read_write> a: array<u32>;
 @group(0) @binding(1) var<uniform> size: Size;
-var<private> table: array<u32, 8>;
 
 @compute @workgroup_size(1) fn literal() {
   var sum = 0u;
-  for (var k = 0u; k < 8u; k++) { if (k < 8u) { sum += table[min(k, 7u)] + k; } }
+  for (var k = 0u; k < 8u; k++) { if (k < 8u) { sum += min(k, 7u) + k; } }
   a[0] = sum;
 }
 
