@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 from ..ir.types import Sampler, Texture
 from .arithmetic import ResultForm
 
-VERSION = 2
+VERSION = 3
 """The version of this format, in `Plan.version`."""
 
 HOST = "cpu"
