@@ -130,9 +130,13 @@ class GpuQueue:
         return made
 
     def write(self, target: Resident, data: Blob) -> None:
-        """Write a buffer from its start, or a texture."""
-        raw = data if target.texture is None else TextureBinding(0, 0, target.texture.type, bytes(data)).raw()
-        self._add({"do": "write", "id": target.id}, raw)
+        """Write a buffer from its start, or a texture. Raises GpuError for texels that no program can write."""
+        if target.texture is None:
+            self._add({"do": "write", "id": target.id}, data)
+            return
+        binding = TextureBinding(0, 0, target.texture.type, bytes(data))
+        header_of(binding)
+        self._add({"do": "write", "id": target.id}, binding.raw())
 
     def copy(self, source: Resident, target: Resident, size: int, *, start: int = 0, target_start: int = 0) -> None:
         """Copy bytes between buffers."""

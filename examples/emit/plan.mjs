@@ -1,7 +1,7 @@
 // Follows a plan that `tinct graph --emit` wrote, with nothing but WebGPU: in browsers, Deno, or node with a package that
 // has WebGPU. docs/emit.md describes plans.
 
-const VERSION = 3;
+const VERSION = 4;
 
 export class Program {
     // `wgsl` maps the names of the plan's files to their texts. Throws where the plan or a kernel does not fit.
@@ -17,15 +17,28 @@ export class Program {
     constructor(device, plan) {
         this.device = device;
         this.plan = plan;
-        this.buffers = plan.buffers.map(({ size, usage }) =>
-            device.createBuffer({ size, usage: usage.reduce((bits, name) => bits | GPUBufferUsage[name], 0) }));
+        this.buffers = plan.buffers.map((described) => this.made(described));
+    }
+
+    // A buffer, or what a plan has in its place.
+    made({ size, usage, texture, sampler }) {
+        const bits = (names) => usage.reduce((sum, name) => sum | names[name], 0);
+        if (sampler) return this.device.createSampler(sampler);
+        if (!texture) return this.device.createBuffer({ size, usage: bits(GPUBufferUsage) });
+        const { format, viewDimension, levels } = texture;
+        const dimension = ["1d", "3d"].includes(viewDimension) ? viewDimension : "2d";
+        return this.device.createTexture(
+            { size: texture.size, mipLevelCount: levels, dimension, format, usage: bits(GPUTextureUsage) });
     }
 
     async pipelineOf({ file, entry, bindings }, wgsl) {
         const groups = Math.max(...bindings.map(({ group }) => group)) + 1;
         const layouts = Array.from({ length: groups }, (_, wanted) => this.device.createBindGroupLayout({
             entries: bindings.filter(({ group }) => group === wanted)
-                .map(({ binding, type }) => ({ binding, visibility: GPUShaderStage.COMPUTE, buffer: { type } })),
+                .map(({ binding, type, texture, storageTexture, sampler }) => ({
+                    binding, visibility: GPUShaderStage.COMPUTE,
+                    ...(type ? { buffer: { type } } : { texture, storageTexture, sampler }),
+                })),
         }));
         const module = this.device.createShaderModule({ code: wgsl[file], label: file });
         const pipeline = await this.device.createComputePipelineAsync({
@@ -84,7 +97,11 @@ export class Program {
         for (const { name, size, writes } of this.plan.inputs) {
             if (inputs[name]?.byteLength !== size) throw new Error(`input ${name} takes ${size} bytes`);
             const bytes = bytesOf(inputs[name]);
-            for (const { buffer, offset } of writes) queue.writeBuffer(this.buffer(buffer), offset, padded(bytes));
+            for (const { buffer, offset } of writes) {
+                const { texture } = this.plan.buffers[buffer];
+                if (texture) this.writeTexture(this.buffers[buffer], texture, bytes);
+                else queue.writeBuffer(this.buffer(buffer), offset, padded(bytes));
+            }
         }
         for (const { buffer, offset, data, pieces } of this.plan.constants) {
             const bytes = Uint8Array.from(data.match(/../g) ?? [], (pair) => parseInt(pair, 16));
@@ -94,6 +111,26 @@ export class Program {
             queue.writeBuffer(this.buffer(buffer), offset, padded(bytes));
         }
         this.checkFacts(inputs);
+    }
+
+    // The texels of all levels, one after the other, without space between rows.
+    writeTexture(texture, { viewDimension, size: [width, height, depth], levels, texelBytes }, bytes) {
+        let start = 0;
+        for (let mipLevel = 0; mipLevel < levels; mipLevel++) {
+            const layers = viewDimension === "3d" ? Math.max(1, depth >> mipLevel) : depth;
+            const size = [Math.max(1, width >> mipLevel), Math.max(1, height >> mipLevel), layers];
+            const layout = { bytesPerRow: size[0] * texelBytes, rowsPerImage: size[1] };
+            const end = start + layout.bytesPerRow * size[1] * size[2];
+            this.device.queue.writeTexture({ texture, mipLevel }, bytes.subarray(start, end), layout, size);
+            start = end;
+        }
+    }
+
+    // What a dispatch binds.
+    resource({ buffer, offset, size }) {
+        const { texture, sampler } = this.plan.buffers[buffer];
+        if (texture) return this.buffers[buffer].createView({ dimension: texture.viewDimension });
+        return sampler ? this.buffers[buffer] : { buffer: this.buffer(buffer), offset, size };
     }
 
     // The plan's numbers hold for these values of inputs only.
@@ -130,8 +167,7 @@ export class Program {
         pass.setPipeline(pipeline);
         layouts.forEach((layout, wanted) => {
             const entries = bindings.filter(({ group }) => group === wanted)
-                .map(({ binding, buffer, offset, size }) =>
-                    ({ binding, resource: { buffer: this.buffer(buffer), offset, size } }));
+                .map((bound) => ({ binding: bound.binding, resource: this.resource(bound) }));
             pass.setBindGroup(wanted, this.device.createBindGroup({ layout, entries }));
         });
         if (indirect) {

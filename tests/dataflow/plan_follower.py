@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from functools import cached_property, reduce
 from pathlib import Path
@@ -17,7 +18,7 @@ class Follower:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.plan = json.loads((folder / "plan.json").read_text())
-        assert (self.plan["format"], self.plan["version"]) == ("tinct plan", 3)
+        assert (self.plan["format"], self.plan["version"]) == ("tinct plan", 4)
         adapters = wgpu.gpu.enumerate_adapters_sync()
         adapter = next(it for it in adapters if it.info["backend_type"] == "Vulkan")
         self.device = adapter.request_device_sync(required_features=self.plan["features"])
@@ -25,8 +26,23 @@ class Follower:
         self.order = list(range(len(self.buffers)))
 
     def buffer(self, described: dict[str, Any]) -> Any:
+        if "sampler" in described:
+            given = {snake(name): value for name, value in described["sampler"].items()}
+            return self.device.create_sampler(**given)
+        if "texture" in described:
+            return self.texture(described["texture"], described["usage"])
         usage = reduce(int.__or__, (getattr(wgpu.BufferUsage, name) for name in described["usage"]), 0)
         return self.device.create_buffer(size=described["size"], usage=usage)
+
+    def texture(self, texture: dict[str, Any], usages: list[str]) -> Any:
+        view = texture["viewDimension"]
+        return self.device.create_texture(
+            size=texture["size"],
+            mip_level_count=texture["levels"],
+            dimension=view if view in ("1d", "3d") else "2d",
+            format=texture["format"],
+            usage=reduce(int.__or__, (getattr(wgpu.TextureUsage, name) for name in usages), 0),
+        )
 
     @cached_property
     def pipelines(self) -> list[tuple[Any, list[Any]]]:
@@ -40,7 +56,7 @@ class Follower:
                     {
                         "binding": it["binding"],
                         "visibility": wgpu.ShaderStage.COMPUTE,
-                        "buffer": {"type": getattr(wgpu.BufferBindingType, it["type"].replace("-", "_"))},
+                        **layout_of(it),
                     }
                     for it in kernel["bindings"]
                     if it["group"] == group
@@ -60,7 +76,7 @@ class Follower:
         inputs = {it["name"]: self.given(it) for it in self.plan["inputs"]}
         for it in self.plan["inputs"]:
             for place in it["writes"]:
-                self.device.queue.write_buffer(*self.at(place), inputs[it["name"]])
+                self.write(place, inputs[it["name"]])
         for it in self.plan["constants"]:
             data = bytearray.fromhex(it["data"])
             for piece in it["pieces"]:
@@ -77,6 +93,22 @@ class Follower:
         for it in self.plan["errors"]:
             self.check(self.output({**it, "size": 16}))
         return {it["name"]: self.output(it) for it in self.plan["outputs"]}
+
+    def write(self, place: dict[str, int], data: bytes) -> None:
+        texture = self.plan["buffers"][place["buffer"]].get("texture")
+        if texture is None:
+            self.device.queue.write_buffer(*self.at(place), data)
+            return
+        start, (width, height, depth) = 0, texture["size"]
+        for level in range(texture["levels"]):
+            layers = max(1, depth >> level) if texture["viewDimension"] == "3d" else depth
+            size = max(1, width >> level), max(1, height >> level), layers
+            row = size[0] * texture["texelBytes"]
+            end = start + row * size[1] * size[2]
+            target = {"texture": self.buffers[place["buffer"]], "mip_level": level, "origin": (0, 0, 0)}
+            rows = {"offset": 0, "bytes_per_row": row, "rows_per_image": size[1]}
+            self.device.queue.write_texture(target, data[start:end], rows, size)
+            start = end
 
     def check(self, error: bytes) -> None:
         number, *extents = struct.unpack("<4I", error)
@@ -111,6 +143,13 @@ class Follower:
             case unknown:
                 raise AssertionError(unknown)
 
+    def resource(self, bound: dict[str, int]) -> Any:
+        described = self.plan["buffers"][bound["buffer"]]
+        buffer, offset = self.at(bound)
+        if "texture" in described:
+            return buffer.create_view(dimension=described["texture"]["viewDimension"])
+        return buffer if "sampler" in described else {"buffer": buffer, "offset": offset, "size": bound["size"]}
+
     def dispatch(self, encoder: Any, step: dict[str, Any]) -> None:
         pipeline, layouts = self.pipelines[step["kernel"]]
         compute_pass = encoder.begin_compute_pass()
@@ -119,12 +158,22 @@ class Follower:
             entries = []
             for it in step["bindings"]:
                 if it["group"] == group:
-                    buffer, offset = self.at(it)
-                    resource = {"buffer": buffer, "offset": offset, "size": it["size"]}
-                    entries.append({"binding": it["binding"], "resource": resource})
+                    entries.append({"binding": it["binding"], "resource": self.resource(it)})
             compute_pass.set_bind_group(group, self.device.create_bind_group(layout=layout, entries=entries))
         if "indirect" in step:
             compute_pass.dispatch_workgroups_indirect(*self.at(step["indirect"]))
         else:
             compute_pass.dispatch_workgroups(*step["workgroups"])
         compute_pass.end()
+
+
+def snake(name: str) -> str:
+    return re.sub("([A-Z])", lambda found: "_" + found[0].lower(), name)
+
+
+def layout_of(binding: dict[str, Any]) -> dict[str, Any]:
+    """An entry of a layout, as wgpu-py spells it."""
+    for kind in ("texture", "storageTexture", "sampler"):
+        if kind in binding:
+            return {snake(kind): {snake(name): value for name, value in binding[kind].items()}}
+    return {"buffer": {"type": getattr(wgpu.BufferBindingType, binding["type"].replace("-", "_"))}}

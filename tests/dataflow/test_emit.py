@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import tinct
 from tinct.backend.gpu import GpuDevice
 from tinct.cli import tinct as command
-from tinct.graphs import emit, zeros
+from tinct.graphs import emit
 
 from .test_examples import FOLDERS, each_folder, module
 
@@ -147,25 +147,6 @@ def test_an_odd_number_of_halves_is_refused(tmp_path: Path) -> None:
         emit(graph, tmp_path, {"x": np.ones(3, np.float16)})
     emit(graph, tmp_path, {"x": np.ones(4, np.float16)})
     assert json.loads((tmp_path / "plan.json").read_text())["features"] == ["shader-f16"]
-
-
-def test_textures_are_refused(tmp_path: Path) -> None:
-    shader = tinct.load("""
-        @group(0) @binding(0) var picture: texture_2d<f32>;
-        @group(0) @binding(1) var<storage, read_write> red: array<f32>;
-        @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3u) {
-            if id.x < arrayLength(&red) { red[id.x] = textureLoad(picture, vec2u(id.x, 0), 0).r; }
-        }
-    """)
-    graph = tinct.Graph("reds")
-    node = graph.node(shader["main"], threads=4)
-    graph.bind_input("picture", node["picture"])
-    graph.bind_input(zeros(4), node["red"])
-    graph.bind_output(node["red"], "red")
-    with pytest.raises(
-        tinct.InputError, match="not supported: a plan of graph 'reds': its input 'picture' is a texture"
-    ):
-        emit(graph, tmp_path, {"picture": np.ones((1, 4, 4), np.float32)})
 
 
 def call(*arguments: str) -> Any:

@@ -56,3 +56,23 @@ def test_its_values_are_those_given() -> None:
         np.testing.assert_array_equal(levels.numpy(), BYTES[::-1])
         with pytest.raises(InputError, match=r"made from uint8, has .* bytes of .*, and cannot become"):
             texture.write(BYTES / np.float32(255))
+
+
+def test_texels_that_are_bytes_are_no_storage_texture() -> None:
+    """A texture that is given as bytes keeps them; a storage texture of floats would read them as floats."""
+    shader = tinct.load("""
+        @group(0) @binding(0) var sampled: texture_2d<f32>;
+        @group(0) @binding(1) var stored: texture_storage_2d<rgba32float, read>;
+        @group(0) @binding(2) var<storage, read_write> found: f32;
+        @compute @workgroup_size(1) fn main() { found = textureLoad(stored, vec2u(1, 0)).r; }
+    """)
+    with tinct.Session() as session:
+        for given in (np.full((2, 2, 4), 7, np.float32), np.full((2, 2, 4), 255, np.uint8)):
+            picture, found = session.buffer(given, shader.bindings["sampled"]), session.empty(np.float32, 1)
+            values = {"stored": picture, "found": found}
+            if given.dtype == np.uint8:
+                with pytest.raises(tinct.InputError, match="their texels are bytes and rgba32float"):
+                    session.run(shader["main"], values, threads=1)
+                continue
+            session.run(shader["main"], values, threads=1)
+            assert found.numpy() == 7

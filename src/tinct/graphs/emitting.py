@@ -18,14 +18,15 @@ from ..arguments import path_of
 from ..buffers import pack_binding
 from ..compilation import Compilation
 from ..ir.layout import member_offsets, size_of, stride_of
-from ..ir.types import Array, Atomic, Struct, Type, Vector
+from ..ir.types import Array, Atomic, Sampler, Struct, Texture, Type, Vector
 from ..kernel import BufferValue
 from ..pipeline import GpuOptions
 from ..reflection import BindingInfo
 from .emitted.plan_file import FORMAT, FORMAT_VERSION, INPUTS_FOLDER, PLAN_FILE
+from .emitting_handles import check_handles, features_of, filters, layout_of, resource_of, texel_bytes, texels
 from .indirect import indirect_buffers, indirect_kernel
-from .machine import host_value
-from .plan import Arguments, Dispatch, Fact, Fill, Plan, Transfer
+from .machine import HostValue, host_value
+from .plan import Arguments, Dispatch, Fact, Fill, Plan, PlanInput, Transfer
 
 if TYPE_CHECKING:
     from .builder import Graph
@@ -35,7 +36,7 @@ _MULTIPLE: Final = 4
 """Sizes that WebGPU's `clearBuffer` and bindings take are multiples of this many bytes."""
 INDIRECT_FILE: Final = "indirect-dispatch.wgsl"
 """The kernel that makes the numbers of workgroups of indirect dispatches; no leaf has such a name."""
-_USAGES: Final = ("STORAGE", "UNIFORM", "INDIRECT", "COPY_SRC", "COPY_DST")
+_USAGES: Final = ("STORAGE", "UNIFORM", "INDIRECT", "TEXTURE_BINDING", "STORAGE_BINDING", "COPY_SRC", "COPY_DST")
 _LAYOUTS: Final = {
     ("uniform", "read"): "uniform",
     ("storage", "read"): "read-only-storage",
@@ -65,6 +66,7 @@ def emit(
     program = _whole(graph).executed(inputs, feed)
     target = path_of(folder)
     plan = program.plan(inputs, device="gpu", feed=feed)
+    check_handles(plan)
     writer = _Writer(program, plan)
     content = writer.content()
     given = {name: host_value(info, inputs[name]) for name, info in program.inputs.items()}
@@ -72,14 +74,20 @@ def emit(
         target / PLAN_FILE: _json(content).encode(),
         **{target / name: text.encode() for name, text in writer.kernels.texts.items()},
         **{
-            target / INPUTS_FOLDER / f"{name}.bin": bytes(pack_binding(info, given[name]))
-            for name, info in program.inputs.items()
+            target / INPUTS_FOLDER / f"{it['name']}.bin": _input_bytes(program.inputs[it["name"]], given[it["name"]])
+            for it in content["inputs"]
         },
     }
     (target / INPUTS_FOLDER).mkdir(parents=True, exist_ok=True)
     for path, data in files.items():
         path.write_bytes(data)
     return list(files)
+
+
+def _input_bytes(info: BindingInfo, value: HostValue) -> bytes:
+    """What the file of an input has."""
+    packed = bytes(pack_binding(info, value))
+    return texels(info.type, packed) if isinstance(info.type, Texture) else packed
 
 
 def _whole(graph: Graph | GraphProgram) -> GraphProgram:
@@ -93,6 +101,7 @@ class _Kernels:
     """The WGSL files: kernels of equal text are one."""
 
     program: GraphProgram
+    is_filtered: bool
     texts: dict[str, str] = field(default_factory=dict[str, str])
     described: list[Json] = field(default_factory=list[Json])
     has_f16: bool = False
@@ -120,10 +129,15 @@ class _Kernels:
             if self.texts[it["file"]] == made.wgsl:
                 return number
         self.texts[name] = made.wgsl
-        bindings = [{"group": it.group, "binding": it.binding, "name": it.name, "type": _layout(it)} for it in bound]
+        bindings = [{"group": it.group, "binding": it.binding, "name": it.name, **self._layout(it)} for it in bound]
         size = list(compilation.workgroup_size)
         self.described.append({"file": name, "entry": made.entry, "workgroup_size": size, "bindings": bindings})
         return len(self.described) - 1
+
+    def _layout(self, info: BindingInfo) -> Json:
+        if isinstance(info.type, (Texture, Sampler)):
+            return layout_of(info.type, is_filtered=self.is_filtered)
+        return {"type": _LAYOUTS[info.space, info.access]}
 
 
 class _Writer:
@@ -132,15 +146,18 @@ class _Writer:
     def __init__(self, program: GraphProgram, plan: Plan) -> None:
         self._program = program
         self._plan = plan
-        self.kernels = _Kernels(program)
+        self.kernels = _Kernels(program, filters(plan))
         self._usages: list[set[str]] = [set() for _ in plan.allocations]
         self._sizes = [_rounded(it.size) for it in plan.allocations]
+        self._handles = {it.allocation: it.handle for it in plan.buffers if it.handle is not None}
+        for allocation, handle in self._handles.items():
+            self._sizes[allocation] = texel_bytes(handle)
 
     def content(self) -> Json:
         """The whole of `plan.json`. Raises InputError and ShaderError."""
         plan = self._plan
         constants = [self._constant(number) for number in range(len(plan.constants))]
-        inputs = [self._input(number) for number in range(len(plan.inputs))]
+        inputs = [self._input(it) for it in plan.inputs if self._is_given(it)]
         steps = [made for number, it in enumerate(plan.steps) for made in self._steps(number, it)]
         outputs = list(self._outputs())
         errors = [self._place(it, "COPY_SRC") for it in plan.errors]
@@ -152,7 +169,7 @@ class _Writer:
             "format": FORMAT,
             "version": FORMAT_VERSION,
             "graph": plan.graph,
-            "features": ["shader-f16"] if self.kernels.has_f16 else [],
+            "features": [*(["shader-f16"] if self.kernels.has_f16 else []), *features_of(plan)],
             "kernels": self.kernels.described,
             "buffers": self._buffers(),
             "constants": constants,
@@ -166,16 +183,25 @@ class _Writer:
         }
 
     def _buffers(self) -> list[Json]:
-        return [
+        made = [
             {"size": size, "usage": [name for name in _USAGES if name in usage], "kind": it.kind}
             for it, size, usage in zip(self._plan.allocations, self._sizes, self._usages, strict=True)
         ]
+        return [
+            {**it, **({} if number not in self._handles else resource_of(self._handles[number]))}
+            for number, it in enumerate(made)
+        ]
 
-    def _input(self, number: int) -> Json:
-        it = self._plan.inputs[number]
+    def _is_given(self, it: PlanInput) -> bool:
+        """Whether the plan has an input: a sampler is part of the plan, and of textures those that a node reads."""
+        type = self._program.inputs[it.name].type
+        return not isinstance(type, Sampler) and (bool(it.buffers) or not isinstance(type, Texture))
+
+    def _input(self, it: PlanInput) -> Json:
         info = self._program.inputs[it.name]
         places = [self._place(buffer, "COPY_DST") for buffer in it.buffers]
-        return {"name": it.name, "type": str(info.type), "size": it.size, "writes": places}
+        sizes = [self._sizes[place["buffer"]] for place in places if place["buffer"] in self._handles]
+        return {"name": it.name, "type": str(info.type), "size": sizes[0] if sizes else it.size, "writes": places}
 
     def _constant(self, number: int) -> Json:
         it = self._plan.constants[number]
@@ -231,11 +257,21 @@ class _Writer:
         return {"do": "dispatch", "node": node, "kernel": kernel, "workgroups": [1, 1, 1], "bindings": bindings}
 
     def _binding(self, buffer: int, info: BindingInfo) -> Json:
+        if isinstance(info.type, (Texture, Sampler)):
+            return self._handle_binding(buffer, info)
         place = self._place(buffer, "UNIFORM" if info.space == "uniform" else "STORAGE")
         size = max(_rounded(self._plan.buffers[buffer].size), info.minimum_size)
         allocation = place["buffer"]
         self._sizes[allocation] = max(self._sizes[allocation], place["offset"] + size)
         return {"group": info.group, "binding": info.binding, **place, "size": size}
+
+    def _handle_binding(self, buffer: int, info: BindingInfo) -> Json:
+        """A texture as a whole, or a sampler."""
+        allocation = self._plan.buffers[buffer].allocation
+        if isinstance(info.type, Texture):
+            self._usages[allocation].add("TEXTURE_BINDING" if info.type.format is None else "STORAGE_BINDING")
+        size = self._sizes[allocation]
+        return {"group": info.group, "binding": info.binding, "buffer": allocation, "offset": 0, "size": size}
 
     def _place(self, buffer: int, usage: str, offset: int = 0) -> dict[str, int]:
         """Where a buffer of the plan lies, which is used so."""
@@ -274,7 +310,3 @@ def _json(content: Json) -> str:
             text = f"[\n{entries}\n ]"
         parts.append(f" {json.dumps(key)}: {text}")
     return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-def _layout(info: BindingInfo) -> str:
-    return _LAYOUTS[info.space, info.access]

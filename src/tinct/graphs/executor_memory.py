@@ -21,7 +21,7 @@ from .indirect import ERROR_BYTES
 from .linking import Links
 from .numbers_in import Packed
 from .phases import Phase
-from .plan import HOST, Dispatch, Fill, Piece, Plan, PlanOutput, Step, Transfer
+from .plan import HOST, Dispatch, Fill, Handle, Piece, Plan, PlanOutput, Step, Transfer
 from .run_record import Record
 
 
@@ -55,9 +55,10 @@ class ExecutorMemory:
         self._lent: dict[int, Bytes] = {}
         self._host: list[Bytes | None] = []
         self._buffers: list[Buffer | None] = []
+        handles = {it.allocation: it.handle for it in plan.buffers if it.handle is not None}
         for number, it in enumerate(plan.allocations):
             self._host.append(aligned_zeros(it.size) if it.device == HOST else None)
-            self._buffers.append(None if it.device == HOST else self.gpu(it.device).new(it.size, self._label(number)))
+            self._buffers.append(None if it.device == HOST else self._on_gpu(number, handles.get(number)))
         self._phases: dict[tuple[int, ...], Phase] = {}
         self._rooms: dict[int, Buffer] = {}
         """For inputs that change on a GPU, memory for copies, by their buffers."""
@@ -80,6 +81,12 @@ class ExecutorMemory:
         if device not in self.gpus:
             self.gpus[device] = GpuMemory(self.session, device)
         return self.gpus[device]
+
+    def _on_gpu(self, allocation: int, handle: Handle | None) -> Buffer | None:
+        """The memory of an allocation of a GPU; None for a sampler."""
+        it, label = self.plan.allocations[allocation], self._label(allocation)
+        gpu = self.gpu(it.device)
+        return gpu.new(it.size, label) if handle is None else gpu.new_texture(handle, it.size, label)
 
     def host_memories(self, allocations: Sequence[int]) -> list[Bytes]:
         """The memories of allocations of the host, now."""
@@ -172,7 +179,7 @@ class ExecutorMemory:
         saved: list[SavedBuffer] = []
         for buffer in (buffer for it in self.plan.inputs if it.name in fed for buffer in it.buffers):
             device, size = self.plan.device(buffer), self.plan.buffers[buffer].size
-            if device == HOST:
+            if device == HOST or self.plan.buffers[buffer].handle is not None:
                 saved.append(SavedBuffer(buffer, self.phase().read(buffer).copy()))
             else:
                 room = self._rooms.setdefault(buffer, self.gpu(device).new(size, "a saved input"))

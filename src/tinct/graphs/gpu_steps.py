@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ..ir import types as wgsl
+from ..ir.samplers import Sampler, read_sampler
 from ..sessions import Buffer, Session
 from ..sessions.calls import Options
 from ..sessions.gpu_launch import GpuLaunch
@@ -17,7 +19,8 @@ from ..sessions.memory import Memory
 from .host_steps import Act, Bytes, named
 from .indirect import ARGUMENT_BYTES, indirect_buffers, indirect_kernel
 from .linking import Links
-from .plan import Arguments, Dispatch, Fill, Plan, Step, Transfer
+from .machine import described
+from .plan import Arguments, Dispatch, Fill, Handle, Plan, Step, Transfer
 from .time_limit import seconds_left
 
 if TYPE_CHECKING:
@@ -47,6 +50,18 @@ class GpuMemory:
         place = self.place
         made.memory.need(place, "")
         made.memory.wrote(place)
+        return made
+
+    def new_texture(self, handle: Handle, size: int, label: str) -> Buffer | None:
+        """An allocation that is a texture of zeros, which the GPU has at once; None for a sampler.
+
+        Raises DeviceError.
+        """
+        if isinstance(handle.type, wgsl.Sampler):
+            return None
+        made = self.session.texture(described(label, handle.type), handle.head.ljust(size, b"\0"), label=label)
+        made.memory.need(self.place, "")
+        made.memory.wrote(self.place)
         return made
 
     def fill(self, memory: Memory, offset: int, size: int) -> None:
@@ -121,10 +136,15 @@ class GpuSteps:
             case Fill(buffer):
                 place = self.plan.buffers[buffer]
                 memory = self._memory(place.allocation)
+                if place.handle is not None:
+                    zeros = np.frombuffer(place.handle.head.ljust(place.size, b"\0"), np.uint8)
+                    return lambda deadline: self.memory.upload(memory, 0, zeros)
                 return lambda deadline: self.memory.fill(memory, place.offset, place.size)
             case Transfer():
                 source, start = self.at(step.source, step.source_offset)
                 target, target_start = self.at(step.target, step.target_offset)
+                if self._is_texture(step.source):
+                    return lambda deadline: self.memory.upload(target, 0, self.memory.download(source, 0, step.size))
                 return lambda deadline: self.memory.copy(source, start, target, target_start, step.size)
             case Dispatch():
                 made = step.arguments
@@ -167,8 +187,14 @@ class GpuSteps:
         return [act]
 
     def _queued(self, step: Step, deadline: float | None = None) -> list[ReplayStep] | None:
-        """A step of a replay; none for a dispatch of no workgroups. The deadline is for compiling."""
+        """A step of a replay; none for a dispatch of no workgroups. The deadline is for compiling. None for one that is
+        done by itself: textures are filled and copied by the host.
+        """
         match step:
+            case Fill(buffer) if self._is_texture(buffer):
+                return None
+            case Transfer() if self._is_texture(step.source):
+                return None
             case Fill(buffer):
                 memory, start = self.at(buffer)
                 size = self.plan.buffers[buffer].size
@@ -203,13 +229,27 @@ class GpuSteps:
         place = self.plan.buffers[buffer]
         return self._memory(place.allocation), place.offset + offset
 
+    def _is_texture(self, buffer: int) -> bool:
+        return self.plan.buffers[buffer].handle is not None
+
     def _memory(self, allocation: int) -> Memory:
         found = self.buffers[allocation]
         assert found is not None
         return found.memory
 
+    def _bound(self, buffer: int) -> Buffer | Sampler:
+        """A buffer or a sampler, as the session binds it."""
+        handle = self.plan.buffers[buffer].handle
+        if handle is None:
+            return self._view(buffer)
+        if isinstance(handle.type, wgsl.Sampler):
+            return read_sampler(handle.head)
+        found = self.buffers[self.plan.buffers[buffer].allocation]
+        assert found is not None
+        return found
+
     def _view(self, buffer: int) -> Buffer:
-        """A buffer, as the session binds it."""
+        """A part of an allocation, as the session binds it."""
         if buffer not in self._views:
             place = self.plan.buffers[buffer]
             whole = self.buffers[place.allocation]
@@ -224,8 +264,8 @@ class GpuSteps:
 
     def _new_launch(self, step: Dispatch, workgroups: tuple[int, int, int]) -> Launch:
         kernel, constants = self.links.kernel(step.leaf), self.links.constants.get(step.leaf)
-        views = {it.name: self._view(it.buffer) for it in step.bindings}
-        return self.memory.session.prepared(kernel, views, Options(workgroups, None, constants, step.device))
+        bound = {it.name: self._bound(it.buffer) for it in step.bindings}
+        return self.memory.session.prepared(kernel, bound, Options(workgroups, None, constants, step.device))
 
     def _maker(self, step: Dispatch, arguments: Arguments) -> GpuLaunch:
         """What makes the numbers of workgroups of a step."""

@@ -16,6 +16,7 @@ from ..base.errors import InputError
 from ..devices import device_named
 from ..dispatch import MAX_WORKGROUPS
 from ..dispatch import Dispatch as DeviceDispatch
+from ..ir.handle_facts import HandleFacts, facts_of
 from ..ir.types import BindingPoint
 from .arithmetic import failure
 from .linking import Links
@@ -97,10 +98,17 @@ class HostSequence:
                 source = self._range(step.source, step.source_offset, step.size)
                 return CopyStep(source, self._range(step.target, step.target_offset, step.size))
             case Dispatch():
-                compilation = self._links.compilation(step.leaf)
+                compilation = self._links.compilation(step.leaf).suited_to(self._facts(step))
                 ranges = {BindingPoint(it.group, it.binding): self._range(it.buffer) for it in step.bindings}
                 written = [BindingPoint(it.group, it.binding) for it in step.bindings if it.is_written]
                 return DispatchStep(compilation.machine_code, ranges, written, step.workgroups or self._grid(step))
+
+    def _facts(self, step: Dispatch) -> HandleFacts:
+        """What is true of the textures and samplers of a dispatch."""
+        handles = {BindingPoint(it.group, it.binding): self.plan.buffers[it.buffer].handle for it in step.bindings}
+        heads = {point: it.head for point, it in handles.items() if it is not None}
+        types = {it.point: it.type for it in self._links.kernel(step.leaf).bindings if it.point in heads}
+        return facts_of(types, heads)
 
     def _grid(self, step: Dispatch) -> GridFromMemory:
         from ..backend.cpu.sequence_steps import ExtentInMemory, GridFromMemory

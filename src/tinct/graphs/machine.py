@@ -280,7 +280,7 @@ class SessionMachine:
         assert content.type is not None
         extents, info = content.data.extents, described(label, content.type)
         if isinstance(content.type, wgsl.Texture):
-            return self.session.buffer(_empty_texture(content.type, extents), info, label=label)
+            return self.session.buffer(empty_texture(content.type, extents), info, label=label)
         return self.session.empty(info, extents[0] if extents else None, label=label)
 
 
@@ -293,6 +293,8 @@ def described(name: str, type: wgsl.Type) -> BindingInfo:
 
 def check_zeros(type: wgsl.Type, malloc: Malloc, extents: tuple[int, ...]) -> None:
     """Raise InputError for extents that a transient buffer, which is no texture, cannot have."""
+    if isinstance(type, wgsl.Sampler):
+        raise InputError(f"{malloc.name!r} is a sampler, which is no memory: give it as an input")
     if extents and runtime_array(type) is None:
         raise InputError(f"{type_text(malloc.type)} has a fixed size, and takes no extent")
     if not extents and runtime_array(type) is not None:
@@ -330,7 +332,7 @@ def _canonical(content: Content, why: str) -> Array:
         return np.array(data)
     if isinstance(type, (wgsl.Texture, wgsl.Sampler)):
         if isinstance(data, Zeros) and isinstance(type, wgsl.Texture):
-            return _empty_texture(type, data.extents)
+            return empty_texture(type, data.extents)
         raise InputError(f"{type} has no elements that an expression could read")
     if isinstance(data, Zeros):
         return unpack(type, bytes(whole_words(sized(type, data.extents[0] if data.extents else 0))))
@@ -359,7 +361,8 @@ def _seen(content: Content, type: wgsl.Type, why: str) -> Any:
     return array if array.shape else array[()]
 
 
-def _empty_texture(type: wgsl.Texture, extents: tuple[int, ...]) -> Array:
+def empty_texture(type: wgsl.Texture, extents: tuple[int, ...]) -> Array:
+    """Zeros for a texture with these extents, the width first."""
     form = format_of(type)
     channels = () if form.is_packed or len(form.channels) == 1 else (len(form.channels),)
     return np.zeros((*reversed(extents), *channels), texel_dtype(type))

@@ -17,21 +17,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ..ir.types import Sampler, Texture
 from .arithmetic import ResultForm
 
-VERSION = 2
+VERSION = 3
 """The version of this format, in `Plan.version`."""
 
 HOST = "cpu"
 """The device of the host's memory, in which the CPU and the interpreters work."""
 
-Kind: TypeAlias = Literal["input", "constants", "error", "transient", "state"]
+Kind: TypeAlias = Literal["input", "constants", "error", "transient", "state", "sampler"]
 """What memory is for.
   input: values that a run writes.
   constants: small values, each at a multiple of 256 bytes; a run writes it whole.
   error: constants that steps write, where an extent is refused (`Arguments`) or a computation fails (`Computation`).
   transient: values that nodes write, which share it.
   state: the same, but it changes places with an input in a rotation.
+  sampler: nothing, on a GPU, where a sampler is no memory.
 """
 
 Extents: TypeAlias = "tuple[int | DataExtent, ...]"
@@ -42,8 +44,9 @@ Step: TypeAlias = "Dispatch | Fill | Transfer"
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """Memory of one device: a buffer on a GPU. There no step writes one part of it and only reads another, which WebGPU
-    forbids ("Usage Scopes"). On the host one allocation has all transients.
+    """Memory of one device: a buffer on a GPU, or a texture, which has an allocation of its own. There no step writes
+    one part of it and only reads another, which WebGPU forbids ("Usage Scopes"). On the host one allocation has all
+    transients.
     """
 
     device: str
@@ -52,18 +55,28 @@ class Allocation:
 
 
 @dataclass(frozen=True, slots=True)
+class Handle:
+    """A texture or a sampler. `head` has all that a plan is made for: the header of a texture, and all of a sampler, as
+    `ir.textures` and `ir.samplers` describe them.
+    """
+
+    type: Texture | Sampler
+    head: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class PlanBuffer:
     """A value that is bound: `size` bytes of an allocation from `offset` on, a multiple of 256.
 
-    `label` is the input, or the port of the node that makes it (`blur.dst`). `texture` has the extents of a texture,
-    width first, which lies in memory as `ir.textures` says; it is empty for all else.
+    `label` is the input, or the port of the node that makes it (`blur.dst`). `handle` is None for all but
+    textures and samplers. On the host these lie in memory as `ir.textures` and `ir.samplers` say.
     """
 
     label: str
     allocation: int
     offset: int
     size: int
-    texture: tuple[int, ...] = ()
+    handle: Handle | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +200,7 @@ class Dispatch:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """Zeros for a whole buffer; for a texture, for all of its texels."""
+    """Zeros for a whole buffer. For a texture on a GPU, for all of its texels; on the host its header is zeros, too."""
 
     buffer: int
 

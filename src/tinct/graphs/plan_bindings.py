@@ -9,11 +9,15 @@ from ..buffers import check_minimum
 from ..ir import types as wgsl
 from ..ir.layout import member_offsets, size_of, whole_words
 from ..ir.layout_packing import check_size
+from ..ir.textures import are_bytes, format_of, format_of_bytes
 from ..kernel import Kernel
 from ..reflection import BindingInfo
+from ..sessions.forms import BindingForm, check_fits
 from .linking import Links
+from .machine import described
+from .plan import Handle
 from .plan_draft import ConstantPart, PlanDraft
-from .plan_values import PlannedContent, PlannedValue
+from .plan_values import PlannedContent, PlannedValue, Unplannable
 from .written import LaunchNumbers
 
 
@@ -43,6 +47,9 @@ class NodeBindings:
         """The buffer of each binding, by name. Raises InputError for sizes that a binding cannot have."""
         node = self.node
         infos = {it.name: it for it in node.kernel.bindings}
+        for port, value in inputs.items():
+            if value.content.handle is not None:
+                self._check_handle(value.content, value.content.handle, infos[port])
         members: dict[str, dict[str, PlannedContent]] = {}
         bound: dict[str, int] = {}
         for port, value in inputs.items():
@@ -70,7 +77,8 @@ class NodeBindings:
         draft, node = self.draft, self.node
         label, device = f"{node.name}.{info.name}", node.device
         if content.is_zero:
-            if node.launch is not None and node.launch.writes_whole(self.links, info, content.size):
+            is_array = content.handle is None
+            if is_array and node.launch is not None and node.launch.writes_whole(self.links, info, content.size):
                 return draft.new(label, device, content.size, "transient")
             return draft.zeroed(content, label, device)
         if content.number is not None:
@@ -83,6 +91,20 @@ class NodeBindings:
         else:
             kept = next(iter(content.buffers.values()))
         return draft.copied(kept, label, device, f"{node.name!r} writes it, and its old value is still needed")
+
+    def _check_handle(self, content: PlannedContent, handle: Handle, info: BindingInfo) -> None:
+        """Raise Unplannable for a texture in another format, and InputError for one that does not fit at all."""
+        given, wanted = handle.type, info.type
+        if not isinstance(given, wgsl.Texture) or not isinstance(wanted, wgsl.Texture):
+            return
+        is_other = are_bytes(given, handle.head) and format_of_bytes(wanted) is None
+        if is_other or format_of(given) != format_of(wanted):
+            raise Unplannable(
+                f"node {self.node.name!r} takes {content.label!r}, a {given}, as {info.name}, a {wanted}, whose "
+                "texels have another form"
+            )
+        form = BindingForm(described(content.label, given), content.size, header=handle.head)
+        check_fits(form, info, content.size, content.label)
 
     def _assembled(self, info: BindingInfo, members: Mapping[str, PlannedContent]) -> int:
         """A constant with the members of a uniform structure."""

@@ -12,7 +12,7 @@ from ..ir.layout_packing import pack
 from .devices import NodeDevices
 from .indirect import ERROR_BYTES
 from .numbers_in import Packed
-from .plan import HOST, Constant, Fact, Fill, Kind, Piece, Step, Transfer
+from .plan import HOST, Constant, Fact, Fill, Handle, Kind, Piece, Step, Transfer
 from .plan_memory import Draft
 from .plan_numbers import PlannedNumbers
 from .plan_values import PlannedContent, PlannedNumber, Unplannable
@@ -80,21 +80,24 @@ class PlanDraft:
 
     # Buffers
 
-    def new(self, label: str, device: str, size: int, kind: Kind) -> int:
+    def new(self, label: str, device: str, size: int, kind: Kind, handle: Handle | None = None) -> int:
         """A new buffer."""
-        self.buffers.append(Draft(label, device, size, kind))
+        self.buffers.append(Draft(label, device, size, kind, handle))
         return len(self.buffers) - 1
 
     def zeroed(self, content: PlannedContent, label: str, device: str) -> int:
-        """A new buffer of zeros."""
-        made = self.new(label, device, content.size, "transient")
+        """A new buffer of zeros; for a texture, with its header."""
+        made = self.new(label, device, content.size, "transient", content.handle)
         self.steps.append(Fill(made))
+        if content.handle is not None and device == HOST:
+            head = self.packed_constant(content.handle.head, label, HOST)
+            self.steps.append(Transfer(head, 0, made, 0, len(content.handle.head), f"{label} has these extents"))
         return made
 
     def copied(self, source: int, label: str, device: str, why: str) -> int:
         """A new buffer with a copy of another."""
         size = self.buffers[source].size
-        made = self.new(label, device, size, "transient")
+        made = self.new(label, device, size, "transient", self.buffers[source].handle)
         self.steps.append(Transfer(source, 0, made, 0, size, why))
         return made
 
@@ -104,8 +107,10 @@ class PlanDraft:
             return content.buffers[device]
         if content.is_zero:
             made = self.zeroed(content, content.label, device)
+        elif device != HOST and isinstance(content.type, wgsl.Sampler):
+            made = self.new(content.label, device, 0, "sampler", content.handle)
         elif self.is_known(content) or (content.input and not content.buffers):
-            made = self.new(content.label, device, content.size, "input")
+            made = self.new(content.label, device, content.size, "input", content.handle)
             self.uploads.setdefault(content.input, {})[made] = why
         else:
             made = self.copied(next(iter(content.buffers.values())), content.label, device, why)
@@ -129,7 +134,7 @@ class PlanDraft:
         """Whether a node that only reads it gets a constant."""
         if content.number is not None:
             return True
-        is_open = content.type is None or runtime_array(content.type) is not None
+        is_open = content.type is None or content.handle is not None or runtime_array(content.type) is not None
         return self.is_known(content) and not is_open and content.size <= _SMALL
 
     def constant_of(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from .placing import Life, live_bytes, place
-from .plan import HOST, Allocation, DataExtent, Dispatch, Fill, Kind, PlanBuffer, Step, Transfer
+from .plan import HOST, Allocation, DataExtent, Dispatch, Fill, Handle, Kind, PlanBuffer, Step, Transfer
 
 _LARGEST_ROOM: Final = 1 << 28
 """The limit `maxBufferSize` of WebGPU, for memory that values share on a GPU."""
@@ -21,6 +21,7 @@ class Draft:
     device: str
     size: int
     kind: Kind
+    handle: Handle | None = None
 
 
 class PlanMemory:
@@ -35,12 +36,14 @@ class PlanMemory:
         self._places: dict[int, tuple[int, int]] = {}
         self.live_bytes = 0
         for number, draft in enumerate(drafts):
-            if draft.kind in ("input", "error"):
+            if draft.kind in ("input", "error", "sampler"):
                 self._places[number] = self._allocation(draft.device, draft.size, draft.kind), 0
         for device in dict.fromkeys(it.device for it in drafts):
             self._place_constants(device)
             self._place_transients(device)
-        self.buffers = [PlanBuffer(it.label, *self._places[number], it.size) for number, it in enumerate(drafts)]
+        self.buffers = [
+            PlanBuffer(it.label, *self._places[number], it.size, it.handle) for number, it in enumerate(drafts)
+        ]
 
     def _allocation(self, device: str, size: int, kind: Kind) -> int:
         self.allocations.append(Allocation(device, size, kind))
@@ -58,7 +61,12 @@ class PlanMemory:
             self._places[number] = len(self.allocations) - 1, offset
 
     def _place_transients(self, device: str) -> None:
-        numbers = [it for it in self._of(device, "transient") if it in self._lives]
+        living = [it for it in self._of(device, "transient") if it in self._lives]
+        textures = [it for it in living if device != HOST and self._drafts[it].handle is not None]
+        for number in textures:
+            kind: Kind = "state" if number in self._turns else "transient"
+            self._places[number] = self._allocation(device, self._drafts[number].size, kind), 0
+        numbers = [it for it in living if it not in textures]
         position = {number: index for index, number in enumerate(numbers)}
         lives: list[Life] = []
         for number in numbers:
@@ -73,7 +81,7 @@ class PlanMemory:
             self._allocation(device, size, "state" if room < len(states) else "transient")
         for number, (room, offset) in zip(numbers, found.places, strict=True):
             self._places[number] = first + room, offset
-        self.live_bytes += live_bytes(lives)
+        self.live_bytes += live_bytes([*lives, *(Life(self._drafts[it].size, *self._lives[it]) for it in textures)])
 
     def rotations(self) -> list[tuple[int, ...]]:
         """The allocations that change places, each taking that of the next."""

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..base.errors import InputError
+from ..ir.textures import format_of
+from ..ir.types import Texture
 from .linking import Links
-from .plan import HOST, VERSION, Plan, PlanInput, PlanOutput
+from .plan import HOST, VERSION, Handle, Plan, PlanInput, PlanOutput
 from .plan_draft import PlanDraft
 from .plan_memory import PlanMemory
-from .plan_values import PlannedContent, PlannedValue
+from .plan_values import PlannedContent, PlannedValue, Unplannable
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +76,13 @@ class PlanOutputs:
                 why = f"it becomes the input {name!r} of the next execution"
                 known = self._result(output, content).buffer if source is None else source
                 source = draft.copied(known, f"the next {name}", wanted.device, why)
-            if draft.buffers[source].size != wanted.size:
+            if wanted.handle is None and draft.buffers[source].size != wanted.size:
                 raise InputError(
                     f"output {output!r} has {draft.buffers[source].size} bytes, but the input {name!r} that it becomes "
                     f"has {inputs[name].size}: to repeat a graph, both must have the same size"
                 )
+            if not _are_alike(draft.buffers[source].handle, wanted.handle):
+                raise Unplannable(f"its output {output!r} and its input {name!r} are textures of different forms")
             turns[source] = target
         return turns
 
@@ -86,3 +90,13 @@ class PlanOutputs:
         kind = self.draft.buffers[buffer].kind
         is_fed = any(buffer in self.draft.uploads.get(name, ()) for name in self.draft.fed)
         return kind == "transient" or (kind == "input" and is_fed)
+
+
+def _are_alike(one: Handle | None, other: Handle | None) -> bool:
+    """Whether the memory of one may be that of the other: textures of the same texels and extents."""
+    if one is None or other is None:
+        return one is other
+    if not isinstance(one.type, Texture) or not isinstance(other.type, Texture):
+        return False
+    same_type = one.type.dimension == other.type.dimension and format_of(one.type) == format_of(other.type)
+    return same_type and one.head == other.head

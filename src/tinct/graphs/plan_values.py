@@ -10,6 +10,7 @@ from ..ir import types as wgsl
 from ..ir.dataflow.expressions import LaterNumber
 from ..ir.dataflow.nodes import BinaryOp
 from ..ir.dataflow.text import SYMBOLS
+from .plan import Handle
 
 
 class Unplannable(Exception):
@@ -20,7 +21,7 @@ class Unplannable(Exception):
 class PlannedContent:
     """What values share: a number, zeros, an input, or bytes that nodes made. `buffers` are those that have it, by
     device, `constants` those that have it and may not be written. It has the dtype and shape of the input `like`.
-    `type` is None for a number.
+    `type` is None for a number, `handle` for all but textures and samplers.
     """
 
     type: wgsl.Type | None
@@ -30,6 +31,7 @@ class PlannedContent:
     is_zero: bool = False
     input: str = ""
     like: str = ""
+    handle: Handle | None = None
     holders: int = 1
     buffers: dict[str, int] = field(default_factory=dict[str, int])
     constants: dict[tuple[str, wgsl.Type], int] = field(default_factory=dict["tuple[str, wgsl.Type]", int])

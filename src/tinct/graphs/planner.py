@@ -8,23 +8,27 @@ hold raises `Unplannable`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final, cast
 
 from ..base.errors import InputError
-from ..dispatch import dispatch_size
+from ..compilation import Compilation
+from ..dispatch import check_samplers, dispatch_size
 from ..ir import types as wgsl
 from ..ir.dataflow import interp
 from ..ir.dataflow.nodes import Graph, Host, Leaf, Malloc, Module, Selector
 from ..ir.layout import runtime_array, runtime_count, sized, whole_words
 from ..reflection import BindingInfo
+from ..textures import pack_texture
 from .linking import Links
-from .machine import check_zeros
+from .machine import check_zeros, empty_texture
 from .numbers_in import located_number, number_in, path_of
 from .plan import HOST, Bound, Dispatch, Fact, Plan
 from .plan_bindings import NodeBindings, PlannedNode
 from .plan_draft import PlanDraft, PlanRequest
 from .plan_extents import PlannedExtents, known_extents, may_be_read
+from .plan_handles import handle_of
 from .plan_outputs import PlanOutputs
 from .plan_values import DataNumber, PlannedContent, PlannedNumber, PlannedValue, Unplannable
 from .time_limit import seconds_left
@@ -59,10 +63,8 @@ class _Recorder:
 
     def given(self, name: str) -> PlannedValue:
         """An input of the graph."""
-        type = self._links.types[self._graph, name]
-        if isinstance(type, (wgsl.Texture, wgsl.Sampler)):
-            raise Unplannable(f"its input {name!r} is a texture")
-        content = PlannedContent(type, len(self._request.given[name]), name, input=name, like=name)
+        type, data = self._links.types[self._graph, name], self._request.given[name]
+        content = PlannedContent(type, len(data), name, input=name, like=name, handle=handle_of(type, data))
         self.inputs[name] = content
         if self._request.is_repeated and name not in self.draft.fed:
             content.holders += 1
@@ -87,10 +89,12 @@ class _Recorder:
     def zeros(self, graph: str, malloc: Malloc, extents: tuple[int | PlannedNumber, ...]) -> PlannedValue:
         """Zeros of the type of a transient buffer."""
         type, known = self._links.types[graph, malloc.name], known_extents(extents)
-        if isinstance(type, wgsl.Texture):
-            raise Unplannable(f"its transient buffer {malloc.name!r} is a texture")
         if known is None:
             raise Unplannable(f"a node writes the size of its transient buffer {malloc.name!r}")
+        if isinstance(type, wgsl.Texture):
+            data = pack_texture(type, empty_texture(type, known))
+            handle = handle_of(type, data)
+            return PlannedValue(PlannedContent(type, len(data), malloc.name, is_zero=True, handle=handle))
         check_zeros(type, malloc, known)
         size = whole_words(sized(type, known[0] if known else 0))
         return PlannedValue(PlannedContent(type, size, malloc.name, is_zero=True))
@@ -107,7 +111,7 @@ class _Recorder:
         type = value.content.type
         if isinstance(type, wgsl.Array) and isinstance(type.count, int):
             return type.count
-        if type is None or runtime_array(type) is None:
+        if type is None or value.content.handle is not None or runtime_array(type) is None:
             raise InputError("the value has no runtime-sized array")
         return runtime_count(type, value.content.size)
 
@@ -119,6 +123,8 @@ class _Recorder:
                 raise InputError("that is no whole number")
             return cast("int", content.number)
         assert content.type is not None
+        if content.handle is not None:
+            raise InputError(f"{content.type} has no elements that an expression could read")
         if content.is_zero or self.draft.is_known(content):
             data = bytes(content.size) if content.is_zero else self._request.given[content.input]
             found = number_in(content.type, data, selectors)
@@ -158,6 +164,7 @@ class _Recorder:
         node = PlannedNode(kernel, "/".join(path), HOST if device in _INTERPRETERS else device, launch)
         grid = tuple(it if isinstance(it, int) else self._extents.extent(it, node) for it in extents)
         bound = NodeBindings(self.draft, self._links, node).bound(inputs)
+        self._check_samplers(compilation, kernel.bindings, bound)
         size = compilation.workgroup_size
         places = [
             Bound(it.name, it.group, it.binding, bound[it.name], it.is_written)
@@ -189,9 +196,20 @@ class _Recorder:
 
         return LaunchNumbers(leaf.name, workgroups, {port: it.content.size for port, it in inputs.items()}, number)
 
+    def _check_samplers(
+        self, compilation: Compilation, bindings: Sequence[BindingInfo], bound: Mapping[str, int]
+    ) -> None:
+        """Raise InputError for samplers that the kernel cannot use."""
+        handles = {it.point: self.draft.buffers[bound[it.name]].handle for it in bindings if it.name in bound}
+        heads = {point: bytearray(it.head) for point, it in handles.items() if it is not None}
+        check_samplers(compilation, [it for it in bindings if it.name in bound], heads)
+
     def _output(self, before: PlannedValue, info: BindingInfo, buffer: int) -> PlannedValue:
         """The version of a value that a node has written."""
         draft = self.draft.buffers[buffer]
-        made = PlannedContent(info.type, draft.size, draft.label, like=before.content.like)
+        handle = draft.handle
+        if handle is not None and isinstance(info.type, wgsl.Texture):
+            handle = replace(handle, type=info.type)
+        made = PlannedContent(info.type, draft.size, draft.label, like=before.content.like, handle=handle)
         made.buffers[draft.device] = buffer
         return PlannedValue(made)

@@ -30,8 +30,9 @@ from .devices import NodeDevices
 from .executor import Executor
 from .machine import NodeTiming, SessionMachine, Value, host_value
 from .numbers_in import Packed, number_in
-from .plan import Plan
+from .plan import Handle, Plan
 from .plan_draft import PlanRequest
+from .plan_handles import handle_of
 from .plan_values import Unplannable
 from .planner import make_plan
 from .repeating import Repetition
@@ -93,6 +94,8 @@ class _Given:
 
     packed: Mapping[str, Packed]
     likes: Mapping[str, Array | None]
+    handles: tuple[Handle | None, ...]
+    """Those of textures and samplers."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -108,7 +111,9 @@ class Runner:
 
     graph: GraphProgram
     _plans: dict[_Key, list[Plan | None]] = field(default_factory=dict["_Key", "list[Plan | None]"])
-    """By sizes, devices and repetition: a plan for each set of numbers that expressions read; None if there is none."""
+    """By sizes, extents of textures, samplers, devices and repetition: a plan for each set of numbers that expressions
+    read; None if there is none.
+    """
     free: list[Executor] = field(default_factory=list[Executor])
     """Executors that nobody uses, the latest last."""
     memory: ReusedMemory = field(default_factory=ReusedMemory)
@@ -130,7 +135,7 @@ class Runner:
         plan = given = None
         if not options.is_walked and self.graph.why_one_by_one is None:
             given = self._packed(inputs)
-            plan = None if given is None else self.plan(given, options)
+            plan = self.plan(given, options)
         if plan is None or given is None:
             return walk(self.graph, inputs, options)
         return self._follow(plan, given, options)
@@ -138,27 +143,23 @@ class Runner:
     def plan_for(self, inputs: Mapping[str, BufferValue], options: RunOptions) -> Plan:
         """The plan of a run. Raises Unplannable, which says why there can be none."""
         given = self._packed(inputs)
-        if given is None:
-            names = [name for name, it in self.graph.inputs.items() if _is_handle(it)]
-            raise Unplannable(f"its input {names[0]!r} is a texture")
         return self.plan(given, options) or self._new_plan(given, options)
 
     # Plans
 
-    def _packed(self, inputs: Mapping[str, BufferValue]) -> _Given | None:
-        """The bytes of the inputs; None if there are textures."""
+    def _packed(self, inputs: Mapping[str, BufferValue]) -> _Given:
+        """The bytes of the inputs."""
         infos = self.graph.inputs
-        if any(map(_is_handle, infos.values())):
-            return None
         values = {name: host_value(info, inputs[name]) for name, info in infos.items()}
         packed = {name: _bytes_of(info, values[name]) for name, info in infos.items()}
-        return _Given(packed, {name: without_memory(it) for name, it in values.items()})
+        handles = tuple(handle_of(info.type, packed[name]) for name, info in infos.items())
+        return _Given(packed, {name: without_memory(it) for name, it in values.items()}, handles)
 
     def plan(self, given: _Given, options: RunOptions) -> Plan | None:
         """A plan that is known, or a new one; None if there can be none."""
         feed = options.repetition.feed
         devices = options.devices
-        key = (given.sizes, devices.default, tuple(devices.by_path.items()), tuple(feed.items()))
+        key = (given.sizes, given.handles, devices.default, tuple(devices.by_path.items()), tuple(feed.items()))
         with self._lock:
             known = list(self._plans.get(key, ()))
         for plan in known:
@@ -234,10 +235,6 @@ class Runner:
         return GraphRun(outputs, {}, (), 0)
 
 
-def _is_handle(info: BindingInfo) -> bool:
-    return isinstance(info.type, (wgsl.Texture, wgsl.Sampler))
-
-
 def _bytes_of(info: BindingInfo, value: object) -> Packed:
     """The bytes of an input: those of the array itself, where it has the memory layout."""
     type, given = info.type, value
@@ -253,7 +250,7 @@ def _bytes_of(info: BindingInfo, value: object) -> Packed:
             and not isinstance(array, np.ma.MaskedArray)
         ):
             return array.reshape(-1).view(np.uint8).data
-    return pack_binding(info, given)
+    return pack_binding(info, given, "compact")
 
 
 # Walking

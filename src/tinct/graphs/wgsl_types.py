@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ..base.errors import InputError
 from ..ir import types as wgsl
 from ..ir.dataflow.nodes import Access, Port, Type
 from ..ir.dataflow.text import parse_type
@@ -27,8 +26,6 @@ def kernel_ports(kernel: Kernel, whole: Collection[str] = ()) -> tuple[Port, ...
 
 
 def _binding_ports(kernel: Kernel, info: BindingInfo, whole: Collection[str]) -> list[Port]:
-    if isinstance(info.type, wgsl.Sampler):
-        raise InputError(f"not supported: samplers, such as {info.name!r} of {kernel.info.name!r}")
     if has_member_ports(info) and info.name not in whole:
         assert isinstance(info.type, wgsl.Struct)
         return [Port(Access.IN, f"{info.name}.{it.name}", by_name(it.type)) for it in info.type.members]

@@ -49,7 +49,7 @@ ReplayStep: TypeAlias = DispatchStep | ClearStep | CopyStep
 class GpuReplay:
     """Steps of a first execution, of a second one, and so on in turn: of two or more where memories change places.
 
-    `name` is what messages call it. Memories are no textures.
+    `name` is what messages call it. What steps fill or copy is no texture.
     """
 
     def __init__(self, side: GpuSide, name: str, phases: Sequence[Sequence[ReplayStep]]) -> None:

@@ -23,6 +23,7 @@ from ..counting.recorders import recorders
 from ..devices import adapter_named, device_named
 from ..dispatch import DispatchSize, check_samplers
 from ..ir.layout_numbers import shown
+from ..ir.samplers import Sampler
 from ..ir.textures import HEADER_BYTES
 from ..ir.types import Texture
 from ..reflection import BindingInfo
@@ -115,6 +116,11 @@ class Session:
             data = pack_binding(info, values, "compact")
             header = bytes(data[:HEADER_BYTES]) if isinstance(info.type, Texture) else b""
             return self._filled(BindingForm(info, len(data), without_memory(values), header), data, label)
+
+    def texture(self, binding: BindingInfo, data: bytes, *, label: str = "") -> Buffer:
+        """A texture with these bytes, which `ir.textures` describes."""
+        with self.entered():
+            return self._filled(BindingForm(binding, len(data), header=data[:HEADER_BYTES]), data, label)
 
     def adopt(self, array: npt.NDArray[Any], *, label: str = "") -> Buffer:
         """A buffer that works in the caller's array, which must be contiguous.
@@ -298,9 +304,9 @@ class Session:
                 self._launches.keep(fast_key, launch, map(id, bindings.values()))
             return resolved.made
 
-    def prepared(self, kernel: KernelLike, bindings: Mapping[str, Buffer], options: Options) -> Launch:
-        """A dispatch on buffers of the session, checked, for any number of runs while the buffers live. Raises
-        InputError and ShaderError.
+    def prepared(self, kernel: KernelLike, bindings: Mapping[str, Buffer | Sampler], options: Options) -> Launch:
+        """A dispatch on buffers of the session and on samplers, checked, for any number of runs while the buffers live.
+        Raises InputError and ShaderError.
         """
         with self.entered():
             resolved = self._resolver.resolved(kernel.bindings, bindings, is_extra_ignored=False)

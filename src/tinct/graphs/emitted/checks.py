@@ -5,17 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
+from ...backend.gpu.binding_headers import view_dimension
 from ...base.errors import InputError
+from ...ir.textures import format_of, is_depth, is_multisampled, is_written, level_starts
+from ...ir.types import Sampler, Texture
 from ...kernel import Kernel
+from ...reflection import BindingInfo
 from ..placing import ALIGNMENT
 from .fields import Fields
-from .plan_file import ClearStep, CopyStep, DispatchStep, InputPiece, Place, PlanFile
+from .plan_file import ClearStep, CopyStep, DispatchStep, InputPiece, Place, PlanFile, TextureFile
 
 
 def check_plan(plan: PlanFile) -> None:
     """Check places, pieces, facts, feeds and rotations."""
     for place, alignment in _places(plan):
         _check_place(place, plan, alignment)
+    for place in _plain_places(plan):
+        if place.buffer in plan.textures or place.buffer in plan.samplers:
+            raise place.fields.error("buffer", f"{place.buffer} is no buffer, but a texture or a sampler")
+    for number in {*plan.textures, *plan.samplers} & {it for rotation in plan.rotations for it in rotation}:
+        raise plan.fields.error("rotations", f"{number} is no buffer, but a texture or a sampler")
     _check_names(plan)
     sizes = {it.name: it.size for it in plan.inputs}
     for constant in plan.constants:
@@ -42,10 +51,39 @@ def check_dispatches(plan: PlanFile, kernels: tuple[Kernel, ...]) -> None:
             places = ", ".join(f"({group}, {binding})" for group, binding in wanted) or "nothing"
             raise step.fields.error("bindings", f"{kernel.info.name!r} takes {places} as (group, binding)")
         for key, info in wanted.items():
+            if _check_handle(plan, bound[key].place, info):
+                continue
             size = bound[key].place.size
             if size < info.minimum_size:
                 message = f"{info.name}: {info.type} needs at least {info.minimum_size} bytes"
                 raise bound[key].place.fields.error("size", message)
+
+
+def _check_handle(plan: PlanFile, place: Place, info: BindingInfo) -> bool:
+    """Whether a binding is a texture or a sampler; InputError if what it is bound to is another thing."""
+    texture, sampler = plan.textures.get(place.buffer), plan.samplers.get(place.buffer)
+    match info.type:
+        case Texture() if texture is not None:
+            _check_texture(plan, place, texture, info.type)
+        case Sampler() if sampler is not None and (sampler.compare is not None) == info.type.comparison:
+            pass
+        case _ if texture is not None or sampler is not None or isinstance(info.type, (Texture, Sampler)):
+            raise place.fields.error("buffer", f"{place.buffer} cannot be bound as {info.name}, a {info.type}")
+        case _:
+            return False
+    return True
+
+
+def _check_texture(plan: PlanFile, place: Place, given: TextureFile, wanted: Texture) -> None:
+    form = format_of(wanted)
+    if (given.format, given.view, given.texel_bytes) != (form.name, view_dimension(wanted), form.bytes):
+        what = f"{given.format}, {given.view} and {given.texel_bytes} bytes a texel do not fit {wanted}"
+        raise given.fields.error("format", what)
+    size = level_starts(wanted, given.extent)[-1] * form.bytes
+    if is_written(wanted) or is_multisampled(wanted) or is_depth(wanted):
+        raise place.fields.error("buffer", f"not supported: {wanted} in a plan")
+    if (plan.sizes[place.buffer], place.offset, place.size) != (size, 0, size):
+        raise place.fields.error("size", f"a texture is bound as a whole, and its texels are {size} bytes")
 
 
 def _places(plan: PlanFile) -> Iterator[tuple[Place, int]]:
@@ -66,6 +104,24 @@ def _places(plan: PlanFile) -> Iterator[tuple[Place, int]]:
             case CopyStep(source, target):
                 yield source, 4
                 yield target, 4
+            case _:
+                assert_never(step)
+
+
+def _plain_places(plan: PlanFile) -> Iterator[Place]:
+    """The places that are in buffers: of all but bindings and inputs."""
+    yield from (it.place for it in plan.constants)
+    yield from (it.place for it in plan.outputs)
+    yield from plan.errors
+    for step in plan.steps:
+        match step:
+            case DispatchStep():
+                if not isinstance(step.workgroups, tuple):
+                    yield step.workgroups.place
+            case ClearStep(target):
+                yield target
+            case CopyStep(source, target):
+                yield from (source, target)
             case _:
                 assert_never(step)
 

@@ -10,7 +10,9 @@ from typing import assert_never
 import numpy as np
 
 from ...base.errors import InputError
+from ...ir.samplers import Sampler
 from ...kernel import Kernel
+from ...reflection import BindingInfo
 from ...sessions import Buffer, Session
 from ...sessions.buffer import VIEW_ALIGNMENT
 from ..arithmetic import failure
@@ -20,10 +22,13 @@ from .plan_file import ClearStep, CopyStep, DispatchStep, FileStep, Indirect, Pl
 
 @dataclass(slots=True)
 class Following:
-    """The buffers of a plan in a session. `deadline` is a value of `time.monotonic`, or None."""
+    """The buffers of a plan in a session. `infos` describes the inputs. `deadline` is a value of `time.monotonic`,
+    or None.
+    """
 
     plan: PlanFile
     kernels: tuple[Kernel, ...]
+    infos: Mapping[str, BindingInfo]
     session: Session
     device: str
     deadline: float | None
@@ -31,14 +36,17 @@ class Following:
     """The buffers by the numbers that they have now."""
 
     def begin(self, inputs: Mapping[str, bytes]) -> None:
-        """Make the buffers, and write inputs and constants."""
+        """Make the buffers, and write inputs and constants. Textures are as `ir.textures` describes them."""
         self._memory = [
             self.session.empty(np.uint8, max(size, 4), label=f"buffer {number}")
             for number, size in enumerate(self.plan.sizes)
         ]
         for it in self.plan.inputs:
             for place in it.writes:
-                self._write(place, inputs[it.name])
+                if place.buffer in self.plan.textures:
+                    self._memory[place.buffer] = self.session.texture(self.infos[it.name], inputs[it.name])
+                else:
+                    self._write(place, inputs[it.name])
         for constant in self.plan.constants:
             data = bytearray(constant.data)
             for piece in constant.pieces:
@@ -83,6 +91,13 @@ class Following:
         size = place.size + skipped
         return self._memory[place.buffer].view(place.offset - skipped, dtype=np.uint8, shape=size), skipped
 
+    def _bound(self, place: Place) -> Buffer | Sampler:
+        """What a dispatch binds."""
+        sampler = self.plan.samplers.get(place.buffer)
+        if sampler is not None:
+            return sampler
+        return self._memory[place.buffer] if place.buffer in self.plan.textures else self._view(place)[0]
+
     def _do(self, step: FileStep) -> None:
         match step:
             case ClearStep(target):
@@ -101,7 +116,7 @@ class Following:
             counts = struct.unpack("<3I", self.read(counts.place))
         if 0 in counts:
             return
-        views = {(it.group, it.binding): self._view(it.place)[0] for it in step.bindings}
+        views = {(it.group, it.binding): self._bound(it.place) for it in step.bindings}
         workgroups, seconds = (counts[0], counts[1], counts[2]), seconds_left(self.deadline)
         self.session.run(self.kernels[step.kernel], views, workgroups=workgroups, device=self.device, timeout=seconds)
 

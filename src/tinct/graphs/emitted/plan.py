@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 import numpy.typing as npt
 
 from ...arguments import count_of, mapping_of, path_of, seconds_of
+from ...backend.gpu.model import TextureBinding
 from ...base.deadline import compiling_within
 from ...base.errors import InputError
 from ...buffers import pack_binding, unpack_binding
@@ -22,6 +23,7 @@ from ...ir.dataflow.text import parse_type
 from ...ir.hints import unknown_name
 from ...ir.layout_numbers import shown
 from ...ir.source import Source
+from ...ir.textures import format_of, pack_header, read_extent
 from ...ir.tokens import TextError
 from ...kernel import BufferValue, Kernel
 from ...reflection import BindingInfo
@@ -33,7 +35,7 @@ from ..time_limit import limit_named
 from ..wgsl_types import builtin_type
 from .checks import check_dispatches, check_plan, unreadable
 from .follow import Following
-from .plan_file import FORMAT, INPUTS_FOLDER, PLAN_FILE, Place, PlanFile, plan_file
+from .plan_file import FORMAT, INPUTS_FOLDER, PLAN_FILE, Input, Place, PlanFile, TextureFile, plan_file
 
 
 @dataclass(frozen=True)
@@ -82,11 +84,11 @@ class EmittedPlan:
         executions, seconds = self._executions(repeat), seconds_of(timeout)
         deadline = None if seconds is None else time.monotonic() + seconds
         values = {name: host_value(self.inputs[name], it) for name, it in self._given(inputs).items()}
-        packed = {name: self._packed(name, it) for name, it in values.items()}
+        packed = {it.name: self._packed(it, values[it.name]) for it in self.file.inputs}
         self._check_facts(packed)
         likes = {name: without_memory(it) for name, it in values.items()}
         with Session() as session, limit_named(self.name, seconds, deadline), compiling_within(seconds):
-            following = Following(self.file, self.kernels, session, device, deadline)
+            following = Following(self.file, self.kernels, self.inputs, session, device, deadline)
             following.begin(packed)
             for number in range(executions):
                 if number:
@@ -123,12 +125,33 @@ class EmittedPlan:
         except OSError as error:
             raise InputError(f"nothing is given for the input {name!r}, and {path}: {error.strerror}") from None
 
-    def _packed(self, name: str, value: HostValue) -> bytes:
-        (wanted,) = (it.size for it in self.file.inputs if it.name == name)
+    def _packed(self, input: Input, value: HostValue) -> bytes:
+        """The bytes of a value; of a texture, those that `ir.textures` describes."""
+        name, wanted = input.name, input.size
+        texture = next((self.file.textures[it.buffer] for it in input.writes if it.buffer in self.file.textures), None)
+        if texture is not None:
+            return self._packed_texture(input, texture, value)
         packed = bytes(pack_binding(self.inputs[name], value))
         if len(packed) != wanted:
             raise InputError(
                 f"{name}: the plan is for {wanted} bytes, not {len(packed)}: write another for other sizes"
+            )
+        return packed
+
+    def _packed_texture(self, input: Input, texture: TextureFile, value: HostValue) -> bytes:
+        name, type = input.name, self.inputs[input.name].type
+        if not isinstance(type, wgsl.Texture):
+            raise input.fields.error("type", f"no kernel is bound to {name!r} as a {input.type}")
+        head = pack_header(type, texture.extent, format_of(type))
+        if isinstance(value, bytes):
+            if len(value) != input.size:
+                raise InputError(f"{name}: the texels of the plan are {input.size} bytes, not {len(value)}")
+            return bytes(TextureBinding(0, 0, type, head).restored(value))
+        packed = bytes(pack_binding(self.inputs[name], value))
+        if not packed.startswith(head):
+            wanted, given = (" x ".join(map(str, astuple(it))) for it in (texture.extent, read_extent(packed)))
+            raise InputError(
+                f"{name}: the plan is for {wanted} texels and levels, not {given}: write another for other sizes"
             )
         return packed
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from ...base.errors import InputError
 from ...dispatch import MAX_WORKGROUPS
+from ...ir.samplers import Sampler, sampler_from
+from ...ir.textures import MOST_LEVELS, TextureExtent
 from ..arithmetic import ResultForm
+from ..emitting_handles import SAMPLER_WORDS
 from .fields import Fields
 
 FORMAT: Final = "tinct plan"
-FORMAT_VERSION: Final = 3
+FORMAT_VERSION: Final = 4
 """The version of the format, `version` in `plan.json`. It changes when a program that reads the format must."""
 PLAN_FILE: Final = "plan.json"
 INPUTS_FOLDER: Final = "inputs"
 _ERROR_BYTES: Final = 16
+_LARGEST_EXTENT: Final = 1 << 14
 _ARGUMENT_BYTES: Final = 12
 
 
@@ -153,13 +158,28 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
+class TextureFile:
+    """A texture that a plan has in place of a buffer, in WebGPU's words."""
+
+    fields: Fields
+    format: str
+    view: str
+    extent: TextureExtent
+    texel_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class PlanFile:
-    """The whole of `plan.json`. Other fields name buffers by their places in `sizes`."""
+    """The whole of `plan.json`. Other fields name buffers, some of which are textures and samplers, by their places in
+    `sizes`.
+    """
 
     fields: Fields
     graph: str
     kernels: tuple[KernelFile, ...]
     sizes: tuple[int, ...]
+    textures: dict[int, TextureFile]
+    samplers: dict[int, Sampler]
     constants: tuple[ConstantData, ...]
     inputs: tuple[Input, ...]
     facts: tuple[InputFact, ...]
@@ -179,11 +199,14 @@ def plan_file(value: object, file: str) -> PlanFile:
     """The plan of a JSON value. Raises InputError, which names the file and the field."""
     fields = Fields.of(value, file)
     _check_version(fields)
+    buffers = fields.children("buffers")
     return PlanFile(
         fields,
         fields.text("graph"),
         tuple(map(_kernel, fields.children("kernels"))),
-        tuple(it.number("size") for it in fields.children("buffers")),
+        tuple(it.number("size") for it in buffers),
+        {number: _texture(it.child("texture")) for number, it in enumerate(buffers) if it.has("texture")},
+        {number: _sampler(it) for number, it in enumerate(buffers) if it.has("sampler")},
         tuple(map(_constant, fields.children("constants"))),
         tuple(map(_input, fields.children("inputs"))),
         tuple(map(_fact, fields.children("facts"))),
@@ -206,6 +229,27 @@ def _check_version(fields: Fields) -> None:
 def _place(fields: Fields, size: int | None = None) -> Place:
     length = fields.number("size") if size is None else size
     return Place(fields, fields.number("buffer"), fields.number("offset"), length)
+
+
+def _texture(fields: Fields) -> TextureFile:
+    size, levels = fields.numbers("size"), fields.number("levels", most=MOST_LEVELS)
+    if len(size) != 3 or not min(*size, levels) or max(size) > _LARGEST_EXTENT:
+        raise fields.error("size", f"expected three extents from 1 to {_LARGEST_EXTENT:,}, and a level")
+    if levels > max(size).bit_length():
+        raise fields.error("levels", f"textures of that size have at most {max(size).bit_length()} levels")
+    texel_bytes = fields.number("texelBytes", most=16)
+    return TextureFile(
+        fields, fields.text("format"), fields.text("viewDimension"), TextureExtent(*size, levels), texel_bytes
+    )
+
+
+def _sampler(fields: Fields) -> Sampler:
+    given = fields.child("sampler").values
+    names = {word: name for name, word in SAMPLER_WORDS.items()}
+    try:
+        return sampler_from({names.get(word, word): it for word, it in given.items()})
+    except InputError as error:
+        raise fields.error("sampler", str(error)) from None
 
 
 def _kernel(fields: Fields) -> KernelFile:
