@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
 
+from ...base.names import fresh_name
 from ...ir.dataflow.expressions import expressions_of, references
 from ...ir.dataflow.nodes import (
     Binary,
@@ -69,9 +70,7 @@ class FlatGraph:
 
     def fresh(self, stem: str) -> str:
         """A name like `stem` that nothing has; it is taken from then on."""
-        name, number = stem, 2
-        while name in self.taken:
-            name, number = f"{stem}_{number}", number + 1
+        name = fresh_name(stem, self.taken)
         self.taken.add(name)
         return name
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from ...base.names import fresh_name
 from ...ir import types as w
 from ...ir.core.nodes import Module as CoreModule
 from ...ir.core.nodes import Var
@@ -107,7 +108,9 @@ class _Rewriting:
         """Add the fused leaf with its shader and its node."""
         first = self.graph.leaf(self.group.nodes[0])
         stem = "_".join(dict.fromkeys(self.graph.leaf(it).name for it in self.group.nodes))
-        name = _fresh(stem if len(stem) < _LONGEST else f"{first.name}_fused", {*self.flat.functions, *self.shaders})
+        name = fresh_name(
+            stem if len(stem) < _LONGEST else f"{first.name}_fused", {*self.flat.functions, *self.shaders}
+        )
         storings = _with_names(self.group.storings)
         self._find_lengths(storings)
         lengths = (
@@ -207,7 +210,7 @@ def _with_names(storings: Sequence[Storing]) -> list[Storing]:
     named: list[Storing] = []
     for it in storings:
         binding = it.storage.binding
-        name = _fresh(binding.name, taken)
+        name = fresh_name(binding.name, taken)
         taken.add(name)
         storage = replace(it.storage, binding=replace(binding, name=name, type=_own_struct(binding.type, structs)))
         named.append(replace(it, storage=storage))
@@ -218,7 +221,7 @@ def _own_struct(type: w.Type, structs: dict[str, w.Struct]) -> w.Type:
     """The type, its structure under another name if another one has that."""
     if not isinstance(type, w.Struct) or structs.setdefault(type.name, type) is type:
         return type
-    name = _fresh(type.name, structs)
+    name = fresh_name(type.name, structs)
     structs[name] = w.Struct(name, type.members)
     return structs[name]
 
@@ -227,7 +230,7 @@ def _lengths_binding(number: int, taken: set[str]) -> Binding:
     """The uniform structure of lengths."""
     members = tuple(w.StructMember(f"n{it}", w.U32) for it in range(number))
     type = w.Struct("Lengths", members)
-    return Binding(_fresh(_LENGTHS, taken), w.BindingPoint(0, 0), type, w.AddressSpace.UNIFORM, w.Access.READ, 0)
+    return Binding(fresh_name(_LENGTHS, taken), w.BindingPoint(0, 0), type, w.AddressSpace.UNIFORM, w.Access.READ, 0)
 
 
 def _members(binding: Binding) -> tuple[w.StructMember, ...]:
@@ -240,10 +243,3 @@ def _names_by_number(core: CoreModule) -> list[str]:
     found = [it for it in core.root.instructions if isinstance(it, Var) and it.binding is not None]
     found.sort(key=lambda it: 0 if it.binding is None else it.binding.binding)
     return [it.name or "" for it in found]
-
-
-def _fresh(stem: str, taken: set[str] | Mapping[str, object]) -> str:
-    name, number = stem, 2
-    while name in taken:
-        name, number = f"{stem}_{number}", number + 1
-    return name

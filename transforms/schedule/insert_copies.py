@@ -13,6 +13,7 @@ from ...ir.schedule.dependence import Closure, root_of
 from ...ir.schedule.functions import COPY
 from ...ir.schedule.nodes import Compute, Constant, Fby, Index, Last, Load, Map, Nest, Statement, Store, Use
 from ...ir.schedule.scope import Scope, used_by
+from .names import names_of
 
 
 def insert_copies(nest: Nest) -> Nest:
@@ -32,7 +33,7 @@ class _Copies:
     def __post_init__(self) -> None:
         nest = self.nest
         self.scope = Scope(nest)
-        self.taken = {*nest.sizes, *self.scope.dimensions, *self.scope.arrays, *self.scope.values}
+        self.taken = names_of(nest)
 
     def copy_of(self, name: str, dimensions: frozenset[str]) -> Compute:
         """A new copy of a value on these dimensions."""

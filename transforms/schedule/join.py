@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
 from typing import TypeAlias
 
 from ...ir.hints import unknown_name
@@ -36,6 +35,7 @@ from ...ir.schedule.nodes import (
 from ...ir.schedule.text import WORDS, affine_text
 from ...ir.schedule.verify import verify
 from .insert_copies import insert_copies
+from .names import Names, names_of
 from .substitute import Substitution, are_equal, name_of_plain, plain
 
 _Element: TypeAlias = tuple[Sequence[Statement], Operand]
@@ -66,7 +66,7 @@ def join(first: Nest, second: Nest, arrays: Mapping[str, str]) -> Joined:
     second_stays = is_elementwise(first)
     moved, stays = (first, second) if second_stays else (second, first)
     shared = dict(arrays) if second_stays else {to: it for it, to in arrays.items()}
-    names = _Names({*_names_of(stays), *WORDS} - set(shared.values()))
+    names = Names({*names_of(stays), *WORDS} - set(shared.values()))
     new, old = _new_names(moved, stays, shared, names), Substitution()
     of_first, of_second = (new, old) if second_stays else (old, new)
     for output, into in arrays.items():
@@ -183,7 +183,7 @@ def _dimensions_in(access: Load | Store, nest: Nest) -> list[str]:
 # In line
 
 
-def _in_line(parts: _Parts, names: _Names) -> Nest:
+def _in_line(parts: _Parts, names: Names) -> Nest:
     first = parts.first
     if not is_elementwise(first):
         raise NotJoinable(f"{first.name!r} carries values from one iteration to another: its elements must be stored")
@@ -196,7 +196,7 @@ def _in_line(parts: _Parts, names: _Names) -> Nest:
 class _Computed:
     """The elements of an array that an element-wise nest stores. Raises NotJoinable if some are not stored."""
 
-    def __init__(self, nest: Nest, store: Store, names: _Names) -> None:
+    def __init__(self, nest: Nest, store: Store, names: Names) -> None:
         self._nest = nest
         self._store = store
         self._names = names
@@ -272,26 +272,7 @@ def _named_values(body: Sequence[Statement]) -> Iterator[str]:
 # Names
 
 
-@dataclass(slots=True)
-class _Names:
-    """The names that a joined nest has already."""
-
-    taken: set[str]
-
-    def fresh(self, stem: str) -> str:
-        """A name like `stem` that is not taken, and is from now on."""
-        candidates = chain([stem], (f"{stem}_{number}" for number in count(2)))
-        chosen = next(it for it in candidates if it not in self.taken)
-        self.taken.add(chosen)
-        return chosen
-
-
-def _names_of(nest: Nest) -> set[str]:
-    values = (it.name for it in nest.body if not isinstance(it, Store))
-    return {*nest.sizes, *(it.name for it in nest.dimensions), *(it.name for it in nest.arrays), *values}
-
-
-def _new_names(moved: Nest, stays: Nest, arrays: Mapping[str, str], names: _Names) -> Substitution:
+def _new_names(moved: Nest, stays: Nest, arrays: Mapping[str, str], names: Names) -> Substitution:
     """Names for all parts of a nest that the one which stays does not have; sizes are what the shared arrays say."""
     new = Substitution(sums=_sizes(moved, stays, arrays))
     for name in (*moved.sizes, *(it.name for it in moved.dimensions)):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, count
 from typing import TypeAlias
 
 from ...ir.schedule.extents import value_of
@@ -41,6 +40,7 @@ from ...ir.schedule.nodes import (
 from ...ir.schedule.reductions import Reduction
 from ...ir.schedule.scope import Scope, used_by
 from .decided import Decided
+from .names import Names, names_of
 from .tasks import Carry, Task, Write, demand_of, tasks_of
 from .vectors import vector_arrays
 
@@ -71,7 +71,7 @@ def partial_level(decided: Decided, dimension: str) -> LevelName | None:
 
 def part_dimensions(decided: Decided) -> dict[str, str]:
     """For each dimension with a partial level along which something is carried, the dimension of its parts."""
-    names = _Names(decided.nest)
+    names = Names({decided.nest.name, *names_of(decided.nest)})
     carried = {name for it in decided.tasks if isinstance(it, Carry) for name in it.on}
     found = [it for it in decided.scope.dimensions if it in carried and partial_level(decided, it) is not None]
     return {it: names.fresh(f"{it}_part") for it in found}
@@ -129,30 +129,10 @@ def _completed(decided: Decided) -> Decisions:
 
 
 @dataclass(slots=True)
-class _Names:
-    """The names that a nest has already."""
-
-    nest: Nest
-    taken: set[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        nest = self.nest
-        values = (it.name for it in nest.body if not isinstance(it, Store))
-        dimensions = (it.name for it in nest.dimensions)
-        self.taken = {nest.name, *nest.sizes, *dimensions, *(it.name for it in nest.arrays), *values}
-
-    def fresh(self, stem: str) -> str:
-        """A name that is not taken, and is from now on."""
-        chosen = next(it for it in chain([stem], (f"{stem}{number}" for number in count(1))) if it not in self.taken)
-        self.taken.add(chosen)
-        return chosen
-
-
-@dataclass(slots=True)
 class _Split:
     whole: Decided
     base: Decided = field(init=False)
-    names: _Names = field(init=False)
+    names: Names = field(init=False)
     part_dimensions: dict[str, Dimension] = field(default_factory=dict[str, Dimension])
     """By the dimensions that they are parts of."""
     part_sizes: dict[str, Quotient] = field(default_factory=dict[str, Quotient])
@@ -161,7 +141,7 @@ class _Split:
 
     def __post_init__(self) -> None:
         self.base = without_parts(self.whole)
-        self.names = _Names(self.whole.nest)
+        self.names = Names({self.whole.nest.name, *names_of(self.whole.nest)})
         for of, name in part_dimensions(self.whole).items():
             self.names.taken.add(name)
             self.part_dimensions[of] = Dimension(name, self.part_count(of))

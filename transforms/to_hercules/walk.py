@@ -30,7 +30,8 @@ from . import subgroups
 from .divergent_exits import DivergentExits
 from .effects import EffectsAnalysis, blocks_in
 from .instructions import Globals, Instructions, is_barrier, is_exchange, unsupported, zero_tree
-from .machine import Edge, Machine, Restart, State
+from .loop_header import LoopHeader
+from .machine import Edge, Machine, State
 from .memory import copy, declare, load
 from .types import scalar_constant
 from .unrolling import MOST_ITERATIONS
@@ -42,7 +43,6 @@ from .values import (
     Tree,
     cells_of,
     holds_long_array,
-    leaves_of,
     long_arrays,
     map_snapshots,
     map_tree,
@@ -517,7 +517,7 @@ class Walk:
             if holds_long_array(argument.type):
                 raise unsupported("a loop that carries an array as a value, on the CPU", argument)
         values = tuple(frame.instructions.raw(argument) for argument in arguments)
-        header = _Header(self, self._written_cells(frame, loop), values, is_workgroup=is_workgroup)
+        header = LoopHeader(self, self._written_cells(frame, loop), values, is_workgroup=is_workgroup)
         for parameter, value in zip(loop.start_target.arguments, header.arguments, strict=True):
             frame.instructions.values[parameter] = value
         self._sequence(frame, loop.start_target)
@@ -587,67 +587,3 @@ def _chosen_case(node: c.Switch, value: int) -> c.SwitchCase:
 def _ways_to(target: Target, function: c.Function) -> int:
     blocks = blocks_in(function.start_target)
     return sum(block.branch is not None and block.branch.target is target for block in blocks)
-
-
-class _Header:
-    """The header of a loop: a region with a Phi for each cell it may write and each scalar of its arguments."""
-
-    def __init__(self, walk: Walk, cells: list[Cell], arguments: tuple[Tree, ...], *, is_workgroup: bool) -> None:
-        machine = walk.machine
-        assert machine.control is not None
-        self.walk = walk
-        self.number = walk.number_loop() if is_workgroup else None
-        self.phis: list[tuple[h.Phi, bool]] = []
-        entry = machine.edge()
-        machine.control = entry.control
-        self.region = h.Region([])
-        self.cells = cells
-        for cell in cells:
-            machine.state[cell] = self._phi(entry, machine.state[cell], cell)
-        self.arguments = tuple(map_tree(value, lambda scalar: self._phi(entry, scalar, None)) for value in arguments)
-        self.region.predecessors.append(entry.control)
-        machine.control = walk.graph.add(self.region)
-
-    def _phi(self, entry: Edge, value: h.Node | PerLane, cell: Cell | None) -> h.Node | PerLane:
-        machine, graph = self.walk.machine, self.walk.graph
-        label = cell.name if cell is not None else ""
-        is_array = self._is_per_lane(value, cell)
-        first = machine.spread(entry, value) if is_array else machine.seen(cell, value)
-        phi = graph.add(h.Phi(self.region, [first], label=label))
-        self.phis.append((phi, is_array))
-        return PerLane(phi) if is_array else phi
-
-    def _is_per_lane(self, value: h.Node | PerLane, cell: Cell | None) -> bool:
-        if self.number is None or _is_collection(cell):
-            return False
-        key = (self.number, len(self.phis))
-        if not self.walk.machine.is_uniform(value):
-            self.walk.per_lane.add(key)
-        return key in self.walk.per_lane
-
-    def close(self, arguments: tuple[Tree, ...]) -> None:
-        """Add the back edge from the current control."""
-        machine = self.walk.machine
-        values: list[tuple[h.Node | PerLane, Cell | None]] = [(machine.state[cell], cell) for cell in self.cells]
-        values += [(scalar, None) for argument in arguments for scalar in leaves_of(argument)]
-        back = machine.edge()
-        restart = False
-        for index, ((phi, is_array), (value, cell)) in enumerate(zip(self.phis, values, strict=True)):
-            if is_array:
-                phi.values.append(machine.spread(back, value))
-            elif (
-                self.number is not None
-                and not (cell is not None and cell.is_collection)
-                and not machine.is_uniform(value)
-            ):
-                self.walk.per_lane.add((self.number, index))
-                restart = True
-            else:
-                phi.values.append(machine.seen(cell, value))
-        if restart:
-            raise Restart
-        self.region.predecessors.append(back.control)
-
-
-def _is_collection(cell: Cell | None) -> bool:
-    return cell is not None and cell.is_collection

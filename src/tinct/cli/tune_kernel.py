@@ -11,10 +11,11 @@ import click
 from ..base.errors import InputError
 from ..cases.model import Constant
 from ..tuning.bar import shown_progress
-from ..tuning.case_files import write_constants
+from ..tuning.case_files import with_constants
 from ..tuning.kernel_tuning import KernelTask, tune_kernel
 from ..tuning.overrides import Point, parse_override
 from ..tuning.search import Attempt, Found
+from .files import write_text
 from .tables import Column, Row, print_table
 
 _COLUMNS = (Column("constants"), Column("result"), Column("ms", is_number=True), Column("why", 1))
@@ -53,7 +54,8 @@ def tune_shader(request: KernelRequest, *, as_json: bool) -> object:
         _print(found, task)
     if request.write and best:
         case = task.case()
-        write_constants(case.file, case.name, best)
+        text = case.file.read_bytes().decode("utf-8")
+        write_text(case.file, with_constants(text, case.name, best))
         click.echo(f"wrote {case.file}", err=as_json)
     elif request.write:
         click.echo("the constants of the case are the best: nothing is written", err=as_json)

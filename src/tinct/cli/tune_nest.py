@@ -12,6 +12,7 @@ from ..base.errors import InputError
 from ..ir.schedule.text import print_decisions, print_nest
 from ..nests import ParsedNest, TunedNest, parse_nest
 from ..tuning.kept import Record, all_records
+from .files import write_text
 from .tables import Column, Row, print_table
 
 
@@ -47,9 +48,9 @@ def tune_nest_file(request: NestRequest, *, as_json: bool) -> object:
     if not as_json:
         _print(best)
     if request.output is not None:
-        request.output.write_text(best.wgsl, encoding="utf-8")
+        write_text(request.output, best.wgsl)
         case = request.output.with_suffix(".toml")
-        case.write_text(best.toml, encoding="utf-8")
+        write_text(case, best.toml)
         click.echo(f"wrote {request.output} and {case}", err=as_json)
     return _as_json(best)
 

@@ -6,13 +6,13 @@ than before. The decisions of the nest whose names stay are those of both.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain, count
 from math import prod
 
 from ..base.errors import InputError
+from ..base.names import fresh_name
 from ..ir.dataflow.expressions import references
 from ..ir.dataflow.nodes import Constant as SizeValue
 from ..ir.dataflow.nodes import CreateNode, Endpoint, Graph, IntegerLiteral, Leaf, Member, NestShader, Reference
@@ -165,7 +165,7 @@ class _Joining:
             for node, new in zip(pair, (joined.first, joined.second), strict=True)
             for end in self._ends(node)
         ]
-        leaf = _fresh(lowered.nest.name, {*flat.functions, *self._declared})
+        leaf = fresh_name(lowered.nest.name, {*flat.functions, *self._declared})
         self._add(leaf, lowered)
         sized = self._nests[leaf][1]
         ports = kernel_ports(sized.kernel)
@@ -239,8 +239,3 @@ def _remark(end: Endpoint, given: Given, message: str, *, is_fused: bool) -> Rem
     assert isinstance(given.value, Endpoint)
     edge = f"{given.value.node}.{given.value.port} -> {end.node}.{end.port}"
     return Remark(message, edge, is_fused, given.span)
-
-
-def _fresh(stem: str, taken: Container[str]) -> str:
-    names = chain([stem], (f"{stem}_{number}" for number in count(2)))
-    return next(it for it in names if it not in taken)

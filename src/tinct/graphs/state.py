@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from ..base.errors import InputError
+from ..base.names import fresh_name
 from ..ir.dataflow.expressions import expressions_of, leaves, references
 from ..ir.dataflow.hierarchy import innermost_first
 from ..ir.dataflow.nodes import (
@@ -90,7 +91,7 @@ class GraphState:
     def fresh(self, stem: str) -> str:
         """An identifier like `stem` that no node, transient buffer or input has."""
         taken = {*self.scope.inputs, *self.scope.children, *self.scope.transients}
-        return _fresh(re.sub(r"\W", "_", stem), taken)
+        return fresh_name(re.sub(r"\W", "_", stem), taken)
 
     def add_input(self, name: str) -> None:
         """Make sure that the graph has an input of that name."""
@@ -194,7 +195,7 @@ class GraphState:
             if known == use:
                 return name
         kernel = use.kernel
-        name = _fresh(kernel_name(kernel), {*self.functions, self.name})
+        name = fresh_name(kernel_name(kernel), {*self.functions, self.name})
         constants = dict(use.constants)
         self.functions[name] = Leaf(
             name,
@@ -212,7 +213,7 @@ class GraphState:
         for name, known in self.functions.items():
             if known == replace(leaf, name=name) and self.hosts.get(name) == function:
                 return name
-        name = _fresh(leaf.name, {*self.functions, self.name})
+        name = fresh_name(leaf.name, {*self.functions, self.name})
         self.functions[name] = replace(leaf, name=name)
         if function is not None:
             self.hosts[name] = function
@@ -236,7 +237,7 @@ class GraphState:
         for name, known in self.shaders.items():
             if known is shader or known.source == shader.source:
                 return name
-        name = _fresh(_shader_stem(shader), self.shaders)
+        name = fresh_name(_shader_stem(shader), self.shaders)
         self.shaders[name] = shader
         if nest is not None:
             self._nests[name] = nest
@@ -260,7 +261,7 @@ class GraphState:
         for name, known in self.functions.items():
             if known == replace(function, name=name):
                 return name
-        name = _fresh(function.name, {*self.functions, self.name})
+        name = fresh_name(function.name, {*self.functions, self.name})
         self.functions[name] = replace(function, name=name)
         return name
 
@@ -319,16 +320,6 @@ def _shader_stem(shader: Shader) -> str:
     file = shader.source.name.replace("\\", "/").rpartition("/")[2]
     stem = re.sub(r"\W", "_", file.partition(".")[0])
     return stem if IDENTIFIER.match(stem) else "shader"
-
-
-def _fresh(stem: str, taken: Iterable[str]) -> str:
-    names = set(taken)
-    if stem not in names:
-        return stem
-    number = 2
-    while f"{stem}_{number}" in names:
-        number += 1
-    return f"{stem}_{number}"
 
 
 def _check_identifier(name: str) -> None:

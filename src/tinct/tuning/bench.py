@@ -21,7 +21,7 @@ from ..reflection import BindingInfo
 from ..sessions import Buffer, Session
 from ..sessions.calls import Constants, Options
 from ..sessions.launches import Launch
-from .search import Rejected
+from .rejected import Rejected, first_line
 
 T = TypeVar("T")
 _Key: TypeAlias = tuple[str, str, int]
@@ -219,9 +219,3 @@ class Bench:
             raise Rejected("failed", first_line(error)) from None
         except (TinctError, MemoryError) as error:
             raise Rejected("failed", first_line(error)) from None
-
-
-def first_line(error: BaseException) -> str:
-    """An error in one line."""
-    text = str(error).strip()
-    return text.splitlines()[0] if text else type(error).__name__

@@ -1,11 +1,10 @@
-"""Writes the values of overrides into a case file: the text stays as it is but for the line of the constants."""
+"""The values of overrides in the text of a case file, which stays as it is but for the line of the constants."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 
 from ..base.errors import InputError
 from ..cases.model import Constant
@@ -33,7 +32,8 @@ def with_constants(text: str, case: str, constants: Mapping[str, Constant]) -> s
     for key in ("sizes", "constants"):
         if key in found and found[key] != tomllib.loads(text)["case"][number].get(key):
             end = _set(lines, first, end, f"{key} = {_inline(found[key])}")
-    made = "\n".join(lines) + "\n"
+    end_of_line = "\r\n" if "\r\n" in text else "\n"
+    made = "".join(line + end_of_line for line in lines)
     try:
         is_right = tomllib.loads(made) == wanted
     except tomllib.TOMLDecodeError:
@@ -43,11 +43,6 @@ def with_constants(text: str, case: str, constants: Mapping[str, Constant]) -> s
             f"case {case!r} has constants in a form that cannot be changed: use constants = {{ … }} in a line"
         )
     return made
-
-
-def write_constants(file: Path, case: str, constants: Mapping[str, Constant]) -> None:
-    """Change a case file. Raises InputError and OSError."""
-    file.write_text(with_constants(file.read_text(encoding="utf-8"), case, constants), encoding="utf-8")
 
 
 def _lines_of(lines: list[str], number: int) -> tuple[int, int]:

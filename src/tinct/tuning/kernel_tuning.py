@@ -11,17 +11,18 @@ from typing import Any, Final
 
 import numpy.typing as npt
 
-from ..base.errors import DeviceError, InputError, TinctError
+from ..base.errors import DeviceError, InputError
 from ..cases import Case, Input, load_cases
 from ..cases.model import Constant
 from ..compare import EXACT, Tolerance, compare
 from ..ir.hints import unknown_name
 from ..kernel import Kernel
 from ..shader import load
-from .bench import PATIENCE, Bench, Job, first_line
+from .bench import PATIENCE, Bench, Job
 from .devices import checked_device
 from .overrides import OverrideSpace, Point
-from .search import Found, Progress, Rejected, Search
+from .rejected import Rejected, rejecting
+from .search import Found, Progress, Search
 
 _ROUNDS: Final = 7
 
@@ -142,18 +143,11 @@ class KernelProblem:
 
     def measure(self, point: Point, best: float) -> float:
         """The seconds of values with which the results are right. Raises Rejected."""
-        try:
+        with rejecting():
             job = self._job(point)
             results = self.bench.results(job, list(self._outputs), best)
             self._check(results)
             return self.bench.seconds(job, best)
-        except Rejected:
-            raise
-        except Exception as error:  # a bug of the compiler costs this point
-            shown = (
-                first_line(error) if isinstance(error, TinctError) else f"{type(error).__name__}: {first_line(error)}"
-            )
-            raise Rejected("failed", shown) from None
 
     def compare(self, points: Sequence[Point]) -> Sequence[float]:
         """The seconds of points that were measured before, by turns."""

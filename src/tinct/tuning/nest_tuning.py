@@ -24,14 +24,15 @@ from ..kernel import Kernel
 from ..transforms.schedule.decided import AT_ONCE, Decided
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.stages import stages_of
-from .bench import Bench, Dispatched, Job, first_line
+from .bench import Bench, Dispatched, Job
 from .choices import Facts
 from .cost import cost_of
 from .decision_space import DecisionSpace
 from .devices import checked_device, has_subgroups, identity, versions
 from .kept import Record, keep_record, read_record, record_name
 from .rates import rates_of
-from .search import Found, Progress, Rejected, Search
+from .rejected import Rejected, first_line, rejecting
+from .search import Found, Progress, Search
 from .trial_data import TrialData, small_sizes
 
 _ROUNDS: Final = 7
@@ -185,16 +186,12 @@ class NestProblem:
 
     def measure(self, point: Decisions, best: float) -> float:
         """The seconds of a point whose results are right. Raises Rejected."""
-        try:
+        with rejecting():
             self.check_small(point)
             job = self._job(point)
             results = self.bench.results(job, list(self.data.outputs), best)
             self._compare_with_reference(results)
             return self.bench.seconds(job, best)
-        except Rejected:
-            raise
-        except Exception as error:  # a bug of the compiler costs this point
-            raise Rejected("failed", f"{type(error).__name__}: {first_line(error)}") from None
 
     def compare(self, points: Sequence[Decisions]) -> Sequence[float]:
         """The seconds of points that were measured before, by turns."""

@@ -15,6 +15,8 @@ from math import inf
 from random import Random
 from typing import Final, Generic, Literal, Protocol, TypeVar
 
+from .rejected import Rejected
+
 Point = TypeVar("Point", bound=Hashable)
 Status = Literal["measured", "pruned", "wrong", "failed"]
 
@@ -39,14 +41,6 @@ _NEAR: Final = 1.25
 """Points that take longer than this many times the best are not compared with it in the end."""
 _SHARE_OF_FINAL: Final = 0.12
 """The share of the time that is left for comparing the fastest."""
-
-
-class Rejected(Exception):
-    """A point that was not measured, or whose result is wrong."""
-
-    def __init__(self, status: Literal["wrong", "failed"], why: str) -> None:
-        super().__init__(why)
-        self.status: Literal["wrong", "failed"] = status
 
 
 @dataclass(frozen=True, slots=True)

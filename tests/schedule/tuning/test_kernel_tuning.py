@@ -148,6 +148,8 @@ def test_a_large_space_of_overrides(kernel: Path) -> None:
 
 def test_constants_are_written(kernel: Path) -> None:
     made = with_constants(TOML, "large", {"width": 64, "flag": True})
+    lines_of_windows = with_constants(TOML.replace("\n", "\r\n"), "large", {"width": 64, "flag": True})
+    assert lines_of_windows == made.replace("\n", "\r\n")
     assert made == TOML.replace("constants = { width = 2 }   # to be tuned", "constants = { width = 64, flag = true }")
     assert with_constants(TOML, "small", {"width": 8}) == TOML.replace(
         "sizes = { n = 10 }\n", "sizes = { n = 10 }\nconstants = { width = 8 }\n"

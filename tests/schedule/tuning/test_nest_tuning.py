@@ -13,7 +13,7 @@ import tinct
 from tinct.ir.schedule.nodes import Decisions
 from tinct.ir.schedule.text import parse_decisions
 from tinct.tuning.nest_tuning import NestProblem, Task, size_class
-from tinct.tuning.search import Rejected
+from tinct.tuning.rejected import Rejected
 
 from ..nests import ROW_SUMS
 

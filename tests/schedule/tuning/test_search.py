@@ -8,7 +8,8 @@ from random import Random
 
 import pytest
 
-from tinct.tuning.search import Cost, Found, Progress, Rejected, Search
+from tinct.tuning.rejected import Rejected
+from tinct.tuning.search import Cost, Found, Progress, Search
 
 Point = tuple[int, int]
 SIDE = 64
