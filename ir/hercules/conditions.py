@@ -14,6 +14,7 @@ from .graph import is_projection
 from .nodes import (
     Binary,
     BinaryOp,
+    Bool,
     BoolConstant,
     ConstantNode,
     ControlIndex,
@@ -112,14 +113,14 @@ def _implied(placed: Placement, condition: Node, truth: bool, found: Mapping[Nod
         case Binary(op, lhs, rhs) if op in OPPOSITE and isinstance(placed.types[lhs], Integer):
             yield (op if truth else OPPOSITE[op]), lhs, rhs
         case Select(chooser, if_true, if_false):
-            if _is_constant(if_false, not truth):
+            if constant_truth(if_false) is (not truth):
                 yield from _implied(placed, chooser, True, found)
                 yield from _implied(placed, if_true, truth, found)
-            elif _is_constant(if_true, not truth):
+            elif constant_truth(if_true) is (not truth):
                 yield from _implied(placed, chooser, False, found)
                 yield from _implied(placed, if_false, truth, found)
         case Phi(Region() as region, values):
-            others = [index for index, value in enumerate(values) if not _is_constant(value, not truth)]
+            others = [index for index, value in enumerate(values) if constant_truth(value) is not (not truth)]
             if len(others) == 1:
                 yield from _of_input(placed, region, others[0], values[others[0]], truth, found)
         case FloatingNode() | PinnedNode() | ControlNode():
@@ -150,11 +151,12 @@ def is_above(placed: Placement, node: Node, region: Region) -> bool:
     return at is not None and at is not region and placed.dominators.dominates(at, region)
 
 
-def _is_constant(node: Node, truth: bool) -> bool:
+def constant_truth(node: Node) -> bool | None:
+    """The value of a constant condition; None for another node."""
     match node:
         case ConstantNode(BoolConstant(value)):
-            return value is truth
-        case ConstantNode(ZeroConstant()):
-            return not truth
-        case _:
+            return value
+        case ConstantNode(ZeroConstant(Bool())):
             return False
+        case _:
+            return None

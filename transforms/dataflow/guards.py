@@ -8,7 +8,7 @@ from typing import Final, assert_never
 from ...ir.dataflow.expressions import Polynomial
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import block_leader, post_dominators
-from ...ir.hercules.conditions import MIRRORED, OPPOSITE
+from ...ir.hercules.conditions import MIRRORED, OPPOSITE, constant_truth
 from ...ir.hercules.placement import Placement
 from .forms import Forms, Opaque, variables
 
@@ -95,16 +95,16 @@ class GuardFinder:
             case h.Phi(h.Region() as region, values):
                 return self._merged(region, values, truth, depth)
             case h.ConstantNode():
-                return Guards() if is_constant(condition, truth) else _UNKNOWN
+                return Guards() if constant_truth(condition) is truth else _UNKNOWN
             case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 return _UNKNOWN
             case _:
                 assert_never(condition)
 
     def _chosen(self, chooser: h.Node, if_true: h.Node, if_false: h.Node, truth: bool, depth: int) -> Guards:
-        if is_constant(if_false, not truth):
+        if constant_truth(if_false) is (not truth):
             return self._implied(chooser, True, depth + 1).plus(self._implied(if_true, truth, depth + 1))
-        if is_constant(if_true, not truth):
+        if constant_truth(if_true) is (not truth):
             return self._implied(chooser, False, depth + 1).plus(self._implied(if_false, truth, depth + 1))
         return _UNKNOWN
 
@@ -113,7 +113,7 @@ class GuardFinder:
         ways = [
             (value, at)
             for value, at in zip(values, region.predecessors, strict=True)
-            if not is_constant(value, not truth)
+            if constant_truth(value) is not (not truth)
         ]
         if len(ways) != 1 or region in self._forms.loops:
             return _UNKNOWN
@@ -130,14 +130,3 @@ class GuardFinder:
         if any(isinstance(it, Opaque) for it in variables(left) | variables(right)):
             return _UNKNOWN
         return Guards((Comparison(op, left, right, type.signed),))
-
-
-def is_constant(node: h.Node, truth: bool) -> bool:
-    """Whether the node is the constant of that truth value."""
-    match node:
-        case h.ConstantNode(h.BoolConstant(value)):
-            return value is truth
-        case h.ConstantNode(h.ZeroConstant()):
-            return not truth
-        case _:
-            return False

@@ -10,6 +10,7 @@ from math import prod
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.arithmetic import ScalarValue, UnknownOperation
+from .....ir.hercules.conditions import constant_truth
 from .....ir.hercules.graph import predecessors
 from .....ir.hercules.operations import kernel
 from .bounds import constant_value
@@ -91,13 +92,8 @@ class KnownValues:
 
 def _constant(node: h.Node) -> ScalarValue | None:
     """The value of an integer or a bool."""
-    match node:
-        case h.ConstantNode(value=h.BoolConstant(value=value)):
-            return value
-        case h.ConstantNode(value=h.ZeroConstant(type=h.Bool())):
-            return False
-        case _:
-            return constant_value(node)
+    truth = constant_truth(node)
+    return constant_value(node) if truth is None else truth
 
 
 def scalar_text(type: h.Type, value: ScalarValue) -> str:

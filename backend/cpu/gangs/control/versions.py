@@ -13,6 +13,7 @@ from typing import TypeGuard, assert_never
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import block_leader
+from .....ir.hercules.conditions import constant_truth
 from .....ir.hercules.graph import predecessors
 from .....ir.hercules.placement import Placement
 from .....ir.hercules.types import is_collection
@@ -199,7 +200,7 @@ class BlockVersions:
         way, and the value there is `truth`.
         """
         live = [(value, before) for value, before in ways if before in self._placed.live]
-        left = [(value, before) for value, before in live if _known_truth(value) is not (not truth)]
+        left = [(value, before) for value, before in live if constant_truth(value) is not (not truth)]
         if len(left) != 1:
             return None
         value, before = left[0]
@@ -252,17 +253,6 @@ class BlockVersions:
 
 def _is_access(node: h.Node) -> TypeGuard[h.Read | h.Write]:
     return isinstance(node, (h.Read, h.Write)) and not is_version_projection(node)
-
-
-def _known_truth(node: h.Node) -> bool | None:
-    """The value of a constant condition."""
-    match node:
-        case h.ConstantNode(value=h.BoolConstant(value=value)):
-            return value
-        case h.ConstantNode(value=h.ZeroConstant(type=h.Bool())):
-            return False
-        case _:
-            return None
 
 
 def _has_workgroup(node: h.Node, depth: int = 12) -> bool:
