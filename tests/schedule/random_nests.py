@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tinct import Nest
-from tinct.ir.schedule.nodes import Load
+from tinct.ir.schedule.nodes import Load, Scatter
 from tinct.nests import Dim, Value
 
 OPERATORS = ("+", "-", "*", "min", "max", "^", "&")
@@ -42,6 +42,11 @@ def random_sample(seed: int) -> Sample:
     outputs = _carried(nest, random, nest.call("+", values[0], inner), random.choice(([j], [j, k])))
     for number, (value, on) in enumerate(outputs):
         nest.store(f"y{number}", value, on)
+    if random.random() < 0.3:
+        function, place = random.choice(REDUCTIONS), random.choice(values)
+        subscripts = [place] if random.random() < 0.5 else [i, place]
+        extents = [4] if len(subscripts) == 1 else ["n", 3]
+        nest.scatter("joined", inner, subscripts, extents=extents, function=function)
     rng = np.random.default_rng(seed)
     shapes = {"a": (sizes["n"], sizes["m"]), "b": (sizes["m"], sizes["p"]), "c": (sizes["n"],)}
     used = [it.name for it in nest.ir.arrays]
@@ -131,10 +136,12 @@ def random_decisions(sample: Sample, random: Random) -> str:
     peeled = random.sample([it.name for it in sample.dimensions], random.randint(0, 2))
     if peeled:
         lines.append(f"peel {', '.join(peeled)}")
+    is_scattered = any(isinstance(it, Scatter) for it in sample.nest.ir.body)
+    private = ["private joined"] if is_scattered and random.random() < 0.4 else []
     grid = [it.partition(":")[0] for it in lines if ": workgroup" in it]
     if grid and random.random() < 0.3:
         lines.append(f"grid {', '.join(random.sample(grid, len(grid)))}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *private])
 
 
 def random_stages(sample: Sample, levels: list[str], random: Random) -> list[str]:

@@ -33,6 +33,7 @@ from ...ir.schedule.nodes import (
     Load,
     Map,
     Operand,
+    Scatter,
     Stage,
     Store,
     Use,
@@ -42,9 +43,10 @@ from ...ir.schedule.scope import Value as NestValue
 from ...ir.schedule.text import INFIXES, PREFIXES
 from .across import across_invocations
 from .addresses import Addresses, Indices, Point
-from .decided import AT_ONCE, ATOMICS, WRITTEN_OUT, Decided, kind_of
+from .decided import AT_ONCE, WRITTEN_OUT, Decided, kind_of
 from .frame import Frame, Outline
 from .peeling import Interior, Subscript, interior, subscripts_on, whole_count
+from .scattering import Scattering, join_in_memory
 from .staging import Staging
 from .structure import Loop, Node, has_barrier, has_effect, is_inside, leaves_of, structure_of
 from .tasks import Carry, Write, demand, demand_of
@@ -77,6 +79,7 @@ class _Lowering(Addresses):
     whole: frozenset[str] = frozenset()
     """Dimensions whose indices are known to be in them."""
     staging: Staging = field(init=False)
+    scattering: Scattering = field(init=False)
 
     def __post_init__(self) -> None:
         for kind in AT_ONCE:
@@ -84,12 +87,14 @@ class _Lowering(Addresses):
             numbers = {axis: self.frame.builtin(kind, axis) for axis in sorted(set(axes.values()))}
             self.at |= {name: numbers[axis] for name, axis in axes.items()}
         self.staging = Staging(self)
+        self.scattering = Scattering(self)
 
     # Structure
 
     def whole_nest(self) -> None:
         """All of it, in two versions if dimensions that are spread over workgroups are peeled."""
         nodes, scope = structure_of(self.decided), self.decided.scope
+        self.scattering.begin()
         self.staging.fill([it for it in self.decided.stages if it.at is None])
         spread = [it for it in scope.dimensions if self.decided.is_spread(it)]
         peeled = [
@@ -97,6 +102,7 @@ class _Lowering(Addresses):
         ]
         subscripts = subscripts_on(self, scope.values, peeled, ())
         self.in_versions(peeled, interior(self, peeled, subscripts), lambda: self.spread(nodes, spread))
+        self.scattering.finish()
 
     def in_versions(self, dimensions: Iterable[str], interior: Interior, build: Callable[[], None]) -> None:
         """A part of the tree without the tests that conditions make needless, and with them where they do not hold."""
@@ -448,16 +454,23 @@ class _Lowering(Addresses):
                 if self.decided.count(name) != 1:
                     conditions.append(self.frame.builder.binary(BinaryOp.EQUAL, self.at[name], u32(0)))
         masks = [it for it in conditions if isinstance(it.type, w.Vector)]
-        with self.guarded([it for it in conditions if it not in masks]):
-            value = self.operand(task.store.value, {})
-            level = self.active_vector(task.store.dimensions)
-            atomic = self.decided.atomic_store(task.store.array)
-            if atomic is not None:
-                self.frame.builder.builtin_call(ATOMICS[atomic.function], [self.element(task.store, {}), value])
-            elif level is None:
-                self.frame.builder.store(self.element(task.store, {}), value)
-            else:
-                self.write_vector(task.store, value, level, masks)
+        whole = [it for it in conditions if it not in masks]
+        if isinstance(task.store, Scatter):
+            self.scattering.write(task.store, whole, masks)
+            return
+        with self.guarded(whole):
+            self.store(task.store, masks)
+
+    def store(self, store: Store, masks: Sequence[Value]) -> None:
+        value = self.operand(store.value, {})
+        level = self.active_vector(store.dimensions)
+        atomic = self.decided.atomic_store(store.array)
+        if atomic is not None:
+            join_in_memory(self, self.element(store, {}), atomic.function, value)
+        elif level is None:
+            self.frame.builder.store(self.element(store, {}), value)
+        else:
+            self.write_vector(store, value, level, masks)
 
     def write_vector(self, store: Store, value: Value, level: LevelName, masks: Sequence[Value]) -> None:
         """A store of a vector, or of those components that all masks select."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias, TypeVar, cast, overload
 
 from ..arguments import name_of, text_of
@@ -29,6 +30,7 @@ from ..ir.schedule.nodes import (
     Map,
     Operand,
     Pair,
+    Scatter,
     Statement,
     Store,
     Use,
@@ -404,6 +406,38 @@ class Nest(LoopNest):
         self._body.append(Store(name, parts, operand, self._ordered(self._dimensions_in(subscripts))))
         self._places[f"store {len(self._body)}"] = caller()
 
+    def scatter(
+        self,
+        name: str,
+        value: ValueLike,
+        subscripts: Sequence[SumLike | Value],
+        *,
+        extents: Sequence[str | SumLike],
+        function: str = "+",
+        first: float | None = None,
+        type: str | None = None,
+    ) -> None:
+        """Join a value by +, *, min, max, &, | or ^ to the element of an output that subscripts name, for each point of
+        their dimensions and the value's, in order. Subscripts may be values of i32 or u32. Outside, nothing changes.
+
+        Elements are `first` in the beginning, by default what `reduce` begins with. `type` is that of the value, and
+        need be given for a number only. Raises InputError.
+        """
+        element = self._type_of(value, type)
+        operand = self._operand(value, element)
+        parts = tuple(self._subscript(it) for it in _items(subscripts, "subscripts"))
+        start = neutral_of(text_of(function, "a function", "+"), element) if first is None else first
+        self._array(Direction.OUT, name_of(name, "an array", "y"), element, self._extents(name, (), extents))
+        on = self._ordered(self._joined((*parts, operand)))
+        self._body.append(Scatter(name, parts, self._operand(start, element), function, operand, on))
+        self._places[f"store {len(self._body)}"] = caller()
+
+    def _subscript(self, value: SumLike | Value) -> Operand:
+        if isinstance(value, Value):
+            return self._operand(value, ElementType.U32)
+        number = sum_of(value)
+        return self._operand(self.index(number, "i32") if number.terms else number.constant, ElementType.I32)
+
     def dimensions_of(self, value: Value) -> tuple[str, ...]:
         """The names of a value's iteration dimensions; of what is carried, as far as they are known."""
         self._owns(value)
@@ -461,6 +495,8 @@ class Nest(LoopNest):
             if isinstance(it, Compute):
                 on = self._ordered(self._iterated[it.name])
                 yield Compute(it.name, it.type, it.function, it.operands, on)
+            elif isinstance(it, Scatter):
+                yield replace(it, dimensions=self._ordered(self._joined((*it.subscripts, it.value))))
             else:
                 yield it
 
@@ -472,11 +508,11 @@ class Nest(LoopNest):
 
     def _place(self, part: object) -> str:
         name = getattr(part, "name", "")
-        if isinstance(part, Store):
+        if isinstance(part, (Store, Scatter)):
             stores = [
                 f"store {number}"
                 for number, it in enumerate(self._body, 1)
-                if isinstance(it, Store) and it.array == part.array
+                if isinstance(it, (Store, Scatter)) and it.array == part.array
             ]
             name = stores[0] if stores else ""
         if isinstance(part, Combine):

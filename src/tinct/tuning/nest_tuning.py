@@ -57,8 +57,12 @@ class Lowered(Protocol):
         """What outputs, and parts that go from one dispatch to the next, have before the dispatches."""
         ...
 
-    def firsts(self) -> Mapping[str, int]:
+    def firsts(self) -> Mapping[str, float]:
         """What the elements of outputs are before the dispatches, where that is not 0."""
+        ...
+
+    def bits(self) -> frozenset[str]:
+        """The outputs of f32 that are bound as their bits."""
         ...
 
     def interpreted(
@@ -239,7 +243,9 @@ class NestProblem:
     # Tuned sizes
 
     def _compare_with_reference(self, results: Arrays) -> None:
-        shaped = {name: results[name][: it.size].reshape(it.shape) for name, it in self.data.outputs.items()}
+        shaped = {
+            name: results[name][: it.size].view(it.dtype).reshape(it.shape) for name, it in self.data.outputs.items()
+        }
         _compared(self.data, self.reference, shaped, "the CPU")
 
     @cached_property
@@ -267,10 +273,10 @@ class NestProblem:
 
 def job_of(lowered: Lowered, nest: Nest, sizes: Mapping[str, int]) -> Job:
     """The dispatches of a nest that was lowered for some sizes. Buffers of its own are the parts of partial levels, and
-    the outputs that begin with something else than 0.
+    the outputs that begin with something else than 0, or are bound as bits.
     """
     dispatches = tuple(Dispatched(kernel, workgroups, {}) for kernel, workgroups in lowered.dispatches(sizes))
-    shared = {it.name for it in nest.arrays} - set(lowered.firsts())
+    shared = {it.name for it in nest.arrays} - set(lowered.firsts()) - lowered.bits()
     own = {name: it for name, it in lowered.buffers(sizes).items() if name not in shared}
     return Job(dispatches, {name: buffer_elements(it) for name, it in own.items()})
 
