@@ -37,6 +37,7 @@ from ...ir.schedule.text import WORDS, affine_text
 from ...ir.schedule.verify import verify
 from .insert_copies import insert_copies
 from .names import Names, names_of
+from .recompute import recompute
 from .substitute import Substitution, are_equal, name_of_plain, plain
 
 _Element: TypeAlias = tuple[Sequence[Statement], Operand]
@@ -79,7 +80,7 @@ def join(first: Nest, second: Nest, arrays: Mapping[str, str]) -> Joined:
         second_stays,
     )
     nest = _either(lambda: _along_equal_dimensions(parts), lambda: _in_line(parts, names))
-    nest = insert_copies(replace(nest, name=names.fresh(f"{first.name}_{second.name}")))
+    nest = insert_copies(recompute(replace(nest, name=names.fresh(f"{first.name}_{second.name}"))))
     mistakes = verify(nest)
     if mistakes:
         raise NotJoinable(f"as one nest, {mistakes[0].message}")

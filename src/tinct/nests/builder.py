@@ -39,10 +39,11 @@ from ..ir.schedule.nodes import Nest as NestNode
 from ..ir.schedule.text import WORDS
 from ..ir.schedule.verify import verify
 from ..transforms.schedule.insert_copies import insert_copies
+from ..transforms.schedule.recompute import recompute
 from .loop_nest import LoopNest
 from .numbers import FLOATS, is_plain_number, literal_of, neutral_of
 from .places import caller
-from .recipes import extreme, mean_variance, scaled_sum
+from .recipes import extreme, mean_variance, scaled_sum, weighted_sum
 from .values import Carried, Dim, Sum, SumLike, Value, ValueLike, sum_of
 
 Item = TypeVar("Item")
@@ -375,6 +376,16 @@ class Nest(LoopNest):
         again = self.dim(on.size)
         return self.call("exp", self.map(value, [(on, again)]) - most) / total, again
 
+    def softmax_sum(self, score: Value, value: Value, on: Dim) -> Value:
+        """The sum of values along a dimension, weighted by the softmax of scores: attention, in one loop.
+
+        The iterations are in order. `softmax` with `reduce` takes two loops, whose iterations may be in parts. Scores
+        and values are of one float type.
+        """
+        self._check_float(score, "softmax_sum")
+        self._check_float(value, "softmax_sum")
+        return weighted_sum(self, score, value, [on], first=neutral_of("max", self._types[score.name]))
+
     def type_of(self, value: Value) -> str:
         """The name of a value's type."""
         self._owns(value)
@@ -466,7 +477,7 @@ class Nest(LoopNest):
             body,
             tuple(self._combines),
         )
-        whole = insert_copies(made)
+        whole = insert_copies(recompute(made))
         mistakes = verify(whole)
         if mistakes:
             lines = [f"{self._place(it.part)}{it.message} [{it.rule}]" for it in mistakes]

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InputError
+from ..buffers import buffer_elements
 from ..graph_calls import call_on_ports
 from ..ir.core.interp import run
 from ..ir.core.nodes import Module, Override, Var
@@ -267,9 +268,9 @@ class LoweredNest:
         return {name: shaped(outputs[name], it.shape, self._types[name]) for name, it in results.items()}
 
     def _flat(self, name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The elements as a buffer has them; one for an empty array, since WebGPU has no empty buffers."""
+        """The elements as a buffer has them: whole words, and some for an empty array."""
         width = self._widths.get(name, 1)
-        flat = self._bound(name, array.reshape(-1) if array.size else np.zeros(width, array.dtype))
+        flat = self._bound(name, buffer_elements(array))
         return flat if width == 1 else flat.reshape(-1, width)
 
     def _bound(self, name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
