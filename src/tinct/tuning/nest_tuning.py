@@ -192,16 +192,17 @@ class NestProblem:
         """The seconds of a point whose results are right. Raises Rejected."""
         with rejecting():
             self.check_small(point)
-            job = self._job(point)
+            job = self.job(point)
             results = self.bench.results(job, list(self.data.outputs), best)
             self._compare_with_reference(results)
             return self.bench.seconds(job, best)
 
     def compare(self, points: Sequence[Decisions]) -> Sequence[float]:
         """The seconds of points that were measured before, by turns."""
-        return self.bench.by_turns([self._job(it) for it in points], _ROUNDS)
+        return self.bench.by_turns([self.job(it) for it in points], _ROUNDS)
 
-    def _job(self, point: Decisions) -> Job:
+    def job(self, point: Decisions) -> Job:
+        """The dispatches of a point."""
         if point not in self._jobs:
             self._jobs[point] = job_of(self.task.lower(point, self.task.sizes), self.task.nest, self.task.sizes)
         return self._jobs[point]
