@@ -314,6 +314,15 @@ class Decided:
         """The loops and written-out levels along which values are carried, outermost first."""
         return tuple(it for it in self.path(carry) if it.dimension in carry.on)
 
+    def distinct(self, carry: Carry) -> list[LevelName]:
+        """The levels whose iterations have variables of their own."""
+        return [
+            it
+            for it in self.path(carry)
+            if self.execution(it) is Execution.TREE
+            or (self.execution(it) in WRITTEN_OUT and it.dimension not in carry.on)
+        ]
+
     def within(self, carry: Carry) -> tuple[LevelName, ...]:
         """The other loops and written-out levels inside of the outermost one of them."""
         path, carrying = self.path(carry), self.carrying(carry)

@@ -43,7 +43,7 @@ from ...ir.schedule.scope import Value as NestValue
 from ...ir.schedule.text import INFIXES, PREFIXES
 from .across import across_invocations
 from .addresses import Addresses, Indices, Point
-from .decided import AT_ONCE, WRITTEN_OUT, Decided, kind_of
+from .decided import AT_ONCE, Decided, kind_of
 from .frame import Frame, Outline
 from .peeling import Interior, Subscript, interior, subscripts_on, whole_count
 from .scattering import Scattering, join_in_memory
@@ -51,7 +51,18 @@ from .staging import Staging
 from .structure import Loop, Node, has_barrier, has_effect, is_inside, leaves_of, structure_of
 from .tasks import Carry, Write, demand, demand_of
 from .tiles import stages_in
-from .vectors import by_components, called, component, components, lanes_from, operated, splat, vector_of, width_of
+from .vectors import (
+    by_components,
+    called,
+    component,
+    components,
+    converted,
+    lanes_from,
+    operated,
+    splat,
+    vector_of,
+    width_of,
+)
 
 
 @deep_nesting()
@@ -306,21 +317,12 @@ class _Lowering(Addresses):
 
     def points(self, carry: Carry) -> Iterator[Point]:
         """All combinations of iterations that have variables of their own, at the entry to the carrying levels."""
-        names = [it for it in self.distinct(carry) if it not in self.written]
+        names = [it for it in self.decided.distinct(carry) if it not in self.written]
         counts = [range(self.decided.count(it) or 0) for it in names]
         return (tuple(zip(names, numbers, strict=True)) for numbers in product(*counts))
 
-    def distinct(self, carry: Carry) -> list[LevelName]:
-        """The levels whose iterations have variables of their own."""
-        kind = self.decided.execution
-        return [
-            it
-            for it in self.decided.path(carry)
-            if kind(it) is Execution.TREE or (kind(it) in WRITTEN_OUT and it.dimension not in carry.on)
-        ]
-
     def key(self, carry: Carry) -> Point:
-        return tuple((it, self.written[it]) for it in self.distinct(carry))
+        return tuple((it, self.written[it]) for it in self.decided.distinct(carry))
 
     def end_key(self, carry: Carry) -> Point:
         """The key of what is known at the end: parts have been joined in the variable of the first one. For the
@@ -328,7 +330,8 @@ class _Lowering(Addresses):
         """
         level = self.decided.vector_in(carry.on)
         vector = () if level is None else ((level, 0),)
-        return *((it, 0 if it.dimension in carry.on else self.written[it]) for it in self.distinct(carry)), *vector
+        names = self.decided.distinct(carry)
+        return *((it, 0 if it.dimension in carry.on else self.written[it]) for it in names), *vector
 
     def width(self, carry: Carry) -> int:
         """The number of components of the variables that values are carried in."""
@@ -379,7 +382,7 @@ class _Lowering(Addresses):
         self.changed(carry)
         if not self.decided.is_in_parts(carry):
             return
-        parts = [it for it in self.distinct(carry) if it.dimension in carry.on]
+        parts = [it for it in self.decided.distinct(carry) if it.dimension in carry.on]
         for point in self.points(carry):
             if any(number for name, number in point if name in parts):
                 continue
@@ -405,7 +408,7 @@ class _Lowering(Addresses):
         totals: list[list[Value]] = []
         for numbers in product(*(range(self.decided.count(it) or 0) for it in parts)):
             point = {**dict(self.key(carry)), **dict(zip(parts, numbers, strict=True))}
-            key = tuple((it, point[it]) for it in self.distinct(carry))
+            key = tuple((it, point[it]) for it in self.decided.distinct(carry))
             part: list[Value] = [self.frame.builder.load(self.variables[it.name, key]) for it in reduction.fbys]
             if self.decided.vector_in(carry.on) is None:
                 totals.append(part)
@@ -578,7 +581,7 @@ class _Lowering(Addresses):
         if function == COPY:
             return operands[0]
         if function in _TYPES:
-            return self.converted(_TYPES[function], operands[0])
+            return converted(builder, scalar_type(_TYPES[function]), operands[0])
         if function in PREFIXES and len(operands) == 1:
             return builder.unary(UnaryOp(function), operands[0])
         is_infix = function in INFIXES and len(operands) == 2
@@ -588,12 +591,6 @@ class _Lowering(Addresses):
             return builder.builtin_call(function, operands)
         made = operated(builder, BinaryOp(function), operands) if is_infix else called(builder, function, operands)
         return by_components(builder, operands, partial(self.apply, function)) if made is None else made
-
-    def converted(self, type: ElementType, operand: Value) -> Value:
-        """A value, or the components of a vector, converted to a type."""
-        target = scalar_type(type)
-        wanted = w.vector(width_of(operand), target) if isinstance(operand.type, w.Vector) else target
-        return operand if operand.type is wanted else self.frame.builder.convert(wanted, operand)
 
 
 def _conjunction(conditions: Sequence[Value], builder: Builder) -> Value:

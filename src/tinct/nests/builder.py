@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias, TypeVar, cast, overload
 
 from ..arguments import name_of, text_of
@@ -45,6 +44,7 @@ from .numbers import FLOATS, is_plain_number, literal_of, neutral_of
 from .places import caller
 from .recipes import extreme, mean_variance, scaled_sum, weighted_sum
 from .values import Carried, Dim, Sum, SumLike, Value, ValueLike, sum_of
+from .widening import joined, widened
 
 Item = TypeVar("Item")
 Subscripts: TypeAlias = "Sequence[SumLike]"
@@ -468,7 +468,7 @@ class Nest(LoopNest):
         for it in self._body:
             if isinstance(it, Fby) and not it.next:
                 raise InputError(f"{self._place(it)}{it.name!r} has no next value")
-        body = tuple(self._widened())
+        body = tuple(widened(self._body, self._combines, self._iterated, tuple(self._dimensions)))
         made = NestNode(
             self.name,
             tuple(self._sizes),
@@ -483,39 +483,6 @@ class Nest(LoopNest):
             lines = [f"{self._place(it.part)}{it.message} [{it.rule}]" for it in mistakes]
             raise InputError(f"nest {self.name!r}: " + "\n".join(dict.fromkeys(lines)))
         return whole
-
-    def _widened(self) -> Iterator[Statement]:
-        """The statements, each operation on all dimensions of its operands: those of what is carried were not known."""
-        while True:
-            before = dict(self._iterated)
-            for combine in self._combines:
-                self._widen([it.next for it in self._body if isinstance(it, Fby) and it.name in combine.carried])
-            for it in self._body:
-                if isinstance(it, Compute):
-                    self._iterated[it.name] |= self._joined(it.operands)
-                elif isinstance(it, Fby):
-                    self._iterated[it.name] |= self._iterated[it.next]
-                elif isinstance(it, Last):
-                    self._iterated[it.name] = self._iterated[it.value] - set(it.dimensions)
-                elif isinstance(it, Map):
-                    names = {pair.source: pair.target for pair in it.pairs}
-                    self._iterated[it.name] = frozenset(names.get(at, at) for at in self._iterated[it.value])
-            if before == self._iterated:
-                break
-        for it in self._body:
-            if isinstance(it, Compute):
-                on = self._ordered(self._iterated[it.name])
-                yield Compute(it.name, it.type, it.function, it.operands, on)
-            elif isinstance(it, Scatter):
-                yield replace(it, dimensions=self._ordered(self._joined((*it.subscripts, it.value))))
-            else:
-                yield it
-
-    def _widen(self, names: Iterable[str]) -> None:
-        """Values that are combined are on the same dimensions."""
-        together = frozenset[str]().union(*(self._iterated[it] for it in names))
-        for name in names:
-            self._iterated[name] |= together
 
     def _place(self, part: object) -> str:
         name = getattr(part, "name", "")
@@ -584,7 +551,7 @@ class Nest(LoopNest):
         return frozenset(names & set(self._dimensions))
 
     def _joined(self, operands: Iterable[Operand]) -> frozenset[str]:
-        return frozenset(name for it in operands if isinstance(it, Use) for name in self._iterated[it.name])
+        return joined(operands, self._iterated)
 
     def _type(self, name: str) -> ElementType:
         return self._chosen(name, _TYPES, "type")
