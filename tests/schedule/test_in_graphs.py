@@ -214,6 +214,20 @@ def test_misuse(mistake: Callable[[tinct.Graph], object], message: str) -> None:
         mistake(tinct.Graph("sums"))
 
 
+def test_odd_numbers_of_halves() -> None:
+    nest = Nest("halves")
+    i = nest.dim("n")
+    nest.store("y", nest.load("x", "f16", [i]) * 2.0, [i])
+    lowered = nest.lower("i: workgroup * invocation(2)")
+
+    @tinct.graph
+    def twice(x):  # type: ignore[no-untyped-def]
+        return lowered({"x": lowered({"x": x}, sizes={"n": 5})["y"]}, sizes={"n": 5})
+
+    x = np.arange(6, dtype=np.float16)
+    assert twice.run({"x": x})["y"][:5].tolist() == (4 * x[:5]).tolist()
+
+
 IN_PARTS = "i: workgroup\nj: partial * loop(2) * invocation(2)\nj_part: loop * invocation(4)"
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tinct
 from tinct import InputError, Nest, parse_nest
+from tinct.cases import load_cases
 from tinct.ir.schedule.rules.table import Mistake
 from tinct.ir.schedule.text import parse
 from tinct.ir.schedule.verify import verify
@@ -127,6 +129,33 @@ def test_a_prologue_and_a_graph() -> None:
 
     for graph in (counted, counted.fused()):
         assert graph.run({"x": X})["counts"].tolist() == expected.tolist()
+
+
+def test_the_case_file(tmp_path: Path) -> None:
+    """Elements begin with what joining begins with; floats are bits there."""
+    for nest, value in ((sums("min", "u32"), "4294967295"), (sums("max", first=-1.0), str(0xBF800000))):
+        lowered = nest.lower("i: workgroup * invocation(16)", reassociate=True)
+        (tmp_path / "sums.wgsl").write_text(lowered.wgsl)
+        (tmp_path / "sums.toml").write_text(lowered.toml(SIZES))
+        assert f"value = {value}" in lowered.toml(SIZES)
+        (kernel,) = load_cases(tmp_path / "sums.toml")
+        assert kernel.cases[0].workgroups == (7, 1, 1)
+    assert "y is -1.0 before the dispatch" in lowered.wgsl
+    assert "y holds the bits of f32" in lowered.wgsl
+
+
+def test_no_bins() -> None:
+    assert histogram().run({"x": X}, sizes={"bins": 0}, decisions="i: workgroup", device="cpu")["counts"].size == 0
+    with pytest.raises(InputError, match=r"'counts' has no elements \[private\]"):
+        histogram().lower("private counts", sizes={"bins": 0})
+
+
+def test_no_elements() -> None:
+    nest = sums("min", first=2.0)
+    inputs = {"x": X[:0], "values": VALUES[:0]}
+    for point in ("", "i: workgroup", "i: loop * invocation(4)\nprivate y"):
+        found = nest.lower(point, sizes={"n": 0, "bins": 3}, reassociate=True).run(inputs, device="cpu")["y"]
+        assert found.tolist() == nest.run(inputs, sizes={"bins": 3})["y"].tolist() == [2, 2, 2]
 
 
 def read_by_another_nest() -> object:

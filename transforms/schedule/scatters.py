@@ -33,6 +33,8 @@ def not_private(decided: Decided) -> Iterator[str]:
             yield f"{name!r} is private twice"
         elif known_length(name, decided) is None:
             yield f"the number of elements of {name!r} is not known: give sizes"
+        elif known_length(name, decided) == 0:
+            yield f"{name!r} has no elements"
         elif decided.scope.arrays[name].type in _FLOATS and not decided.reassociate:
             yield f"a copy of {name!r} has sums of floats in parts, which may not be reassociated"
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InputError
-from ..buffers import buffer_elements
+from ..buffers import buffer_elements, buffer_length
 from ..graph_calls import call_on_ports
 from ..ir.core.interp import run
 from ..ir.core.nodes import Module, Override, Var
@@ -159,7 +159,7 @@ class LoweredNest:
 
     def sized(self, source: NestShader, sizes: Sizes) -> SizedKernel:
         """A dispatch for the sizes that it was lowered for."""
-        outputs = {name: max(1, it.size) for name, it in self.buffers(sizes).items()}
+        outputs = {name: buffer_length(it) for name, it in self.buffers(sizes).items()}
         return SizedKernel(self.kernel, source, self._threads(sizes), outputs)
 
     def of_scalars(self) -> LoweredNest:
