@@ -2,7 +2,7 @@
 
 Small spaces are measured whole, and the result of each seed is compared with the best of all points. In large ones it
 is compared with the best point that any seed has found. Each point is measured once, and all seeds are told the same
-time; in the end the fastest are measured again by turns.
+time, unless they measure apart; in the end the fastest are measured again by turns.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tinct.tuning.nest_tuning import NestProblem, Task
 
 from .. import machine
 from ..schedules.nests import Sizes, product, row_sums, softmax, stencil, total
-from .replay import WITHIN, Replay
+from .replay import WITHIN, Replay, Seed
 
 MOST_WHOLE = 4096
 """The largest space that is measured whole."""
@@ -96,9 +96,18 @@ def spaces() -> list[Space]:
 @click.option("--seconds", default=60.0, show_default=True, help="How long each search takes.")
 @click.option("--seeds", default=20, show_default=True)
 @click.option("--device", default="cpu", show_default=True)
+@click.option("--apart", is_flag=True, help="Let each seed measure for itself, so that noise counts.")
 @click.option("--tiny", is_flag=True, help="Tiny sizes, to see that all works.")
 @click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write all numbers there.")
-def main(names: tuple[str, ...], seconds: float, seeds: int, device: str, tiny: bool, json_path: Path | None) -> None:
+def main(
+    names: tuple[str, ...],
+    seconds: float,
+    seeds: int,
+    device: str,
+    apart: bool,
+    tiny: bool,
+    json_path: Path | None,
+) -> None:
     """Search with each seed, and compare."""
     console = Console(width=None if Console().is_terminal else 140)
     chosen = [it for it in spaces() if not names or it.name in names]
@@ -110,7 +119,7 @@ def main(names: tuple[str, ...], seconds: float, seeds: int, device: str, tiny: 
     console.print(f"{about['processor']}, {about['threads']} threads, load {about['load']}")
     rows: list[Row] = []
     for space in chosen:
-        rows.append(measured(space, device, range(seeds), seconds, is_tiny=tiny))
+        rows.append(measured(space, device, range(seeds), seconds, is_tiny=tiny, is_apart=apart))
         _print_row(console, rows[-1])
     _print(console, rows)
     if json_path is not None:
@@ -118,7 +127,7 @@ def main(names: tuple[str, ...], seconds: float, seeds: int, device: str, tiny: 
         json_path.write_text(text + "\n", encoding="utf-8")
 
 
-def measured(space: Space, device: str, seeds: range, seconds: float, *, is_tiny: bool) -> Row:
+def measured(space: Space, device: str, seeds: range, seconds: float, *, is_tiny: bool, is_apart: bool) -> Row:
     """What searches with these seeds find in a space."""
     sizes = space.tiny if is_tiny else space.sizes
     nest, reassociate = space.nest, space.reassociate
@@ -135,9 +144,12 @@ def measured(space: Space, device: str, seeds: range, seconds: float, *, is_tiny
         whole = problem.space([]).whole(MOST_WHOLE)
         for point in whole or ():
             replay.measured(point, inf)
-        found = [replay.search(it, seconds) for it in seeds]
-        times = replay.times(it.chosen for it in found if it.chosen is not None)
-    best = min(times, key=times.__getitem__)
+        found: list[Seed] = []
+        for seed in seeds:
+            one = Replay(problem) if is_apart else replay
+            found.append(one.search(seed, seconds))
+            replay.known = one.known | replay.known
+        best, times = replay.judged(it.chosen for it in found if it.chosen is not None)
     limit = times[best] * WITHIN
     after = median(it.found_after(times, limit) for it in found)
     return Row(

@@ -19,7 +19,7 @@ from tinct.tuning.search import Search
 WITHIN = 1.05
 """A point is as good as the best if it takes at most this many times as long."""
 _FINALISTS = 12
-_ROUNDS = 9
+_ROUNDS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,9 @@ class Replay:
 
     problem: NestProblem
     known: dict[Decisions, Measured] = field(default_factory=dict[Decisions, Measured])
+    compared: dict[tuple[Decisions, ...], list[float]] = field(
+        default_factory=dict[tuple[Decisions, ...], "list[float]"]
+    )
 
     def search(self, seed: int, seconds: float) -> Seed:
         """A search of so many seconds."""
@@ -71,7 +74,7 @@ class Replay:
             return found.seconds
 
         def compare(points: Sequence[Decisions]) -> Sequence[float]:
-            return [self.known[it].seconds for it in points]
+            return self.by_turns(tuple(points))
 
         space = self.problem.space([])
         result = Search(space, measure, compare, seconds=seconds, seed=seed, clock=clock).run()
@@ -88,10 +91,21 @@ class Replay:
             self.known[point] = Measured(seconds, time.perf_counter() - before, rejected)
         return self.known[point]
 
-    def times(self, others: Iterable[Decisions]) -> dict[Decisions, float]:
-        """The seconds of all points that have some. The fastest, and `others`, are measured again by turns."""
+    def by_turns(self, points: tuple[Decisions, ...]) -> list[float]:
+        """The seconds of points that are measured by turns, once."""
+        if points not in self.compared:
+            self.compared[points] = list(self.problem.compare(points))
+        return self.compared[points]
+
+    def judged(self, others: Iterable[Decisions]) -> tuple[Decisions, dict[Decisions, float]]:
+        """The best of all points, and the seconds of the fastest and of `others`, measured by turns.
+
+        One series of rounds chooses the best, and another one gives the seconds, so that the best is not the luckiest.
+        """
         found = {it: each.seconds for it, each in self.known.items() if each.rejected is None}
         fastest = sorted(found, key=found.__getitem__)[:_FINALISTS]
         points = list(dict.fromkeys((*fastest, *(it for it in others if it in found))))
         jobs = [self.problem.job(it) for it in points]
-        return found | dict(zip(points, self.problem.bench.by_turns(jobs, _ROUNDS), strict=True))
+        chosen = dict(zip(points, self.problem.bench.by_turns(jobs, _ROUNDS), strict=True))
+        seconds = dict(zip(points, self.problem.bench.by_turns(jobs, _ROUNDS), strict=True))
+        return min(chosen, key=chosen.__getitem__), seconds
