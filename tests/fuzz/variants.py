@@ -34,22 +34,22 @@ _STRANGE = [b";", b"workgroupBarrier();", b"return;", b"{}", b"break;", b"loop {
 
 
 def variant(text: bytes, generator: random.Random) -> bytes:
-    """The text with one to five changes."""
+    """The text with one to three changes."""
     parts = list(tokens(text)) or [b" "]
-    for _ in range(generator.randint(1, 5)):
+    for _ in range(generator.randint(1, 3)):
         parts = _changed(parts, generator)
     return b"".join(parts)
 
 
 def _changed(parts: list[bytes], generator: random.Random) -> list[bytes]:
-    match generator.randrange(6):
-        case 0 | 1:
+    match generator.randrange(8):
+        case 0 | 1 | 2 | 3:
             return _exchange_word(parts, generator)
-        case 2:
-            return _exchange_name(parts, generator)
-        case 3:
-            return _repeat_statement(parts, generator)
         case 4:
+            return _exchange_name(parts, generator)
+        case 5:
+            return _repeat_statement(parts, generator)
+        case 6:
             return _drop_statement(parts, generator)
         case _:
             return _insert(parts, generator)
