@@ -97,8 +97,11 @@ def runs(level: str) -> bool:
     return True
 
 
-CASES = [(record, "strides", size) for record in RECORDS for size in (128, 100)]
-CASES += [("pair", "thread", 128), ("pair", "offset", 128)]
+CASES = [
+    *((record, "strides", size) for record in RECORDS for size in (128, 100)),
+    ("pair", "thread", 128),
+    ("pair", "offset", 128),
+]
 
 
 @pytest.mark.parametrize(("record", "loop", "size"), CASES)

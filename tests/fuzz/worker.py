@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ class Worker:
     def __init__(self, devices: Sequence[str], seconds: float) -> None:
         self._devices, self._seconds = tuple(devices), seconds
         self._folder = tempfile.TemporaryDirectory(prefix="tinct-fuzz-")
-        self._process: multiprocessing.context.ForkProcess | None = None
+        self._process: ForkProcess | None = None
         self._pipe: Connection[Any, Any] | None = None
 
     def examine(self, text: bytes) -> Outcome:
@@ -116,7 +117,7 @@ class Worker:
         self._process = self._pipe = None
 
 
-def _end_of(process: multiprocessing.context.ForkProcess) -> str:
+def _end_of(process: ForkProcess) -> str:
     process.join()
     code = process.exitcode or 0
     return f"ended by {signal.Signals(-code).name}" if code < 0 else f"the process exited with {code}"
