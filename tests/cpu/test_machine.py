@@ -71,6 +71,14 @@ def test_the_table_where_it_is_asked_for(measured: Path, monkeypatch: pytest.Mon
         machine_costs()
 
 
+def test_a_process_measures_for_itself_if_it_is_asked_to(measured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TINCT_CACHE", "off")
+    assert machine_costs().source == costs_so_far().source == "measured"
+    monkeypatch.delenv("TINCT_CPU_COSTS")
+    assert machine_costs().source in ("table", "assumed")
+    assert list(measured.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("bandwidths", "expected"),
     [((200.0, 100.0, 60.0), 3000), ((200.0, 100.0, 31.0), 200), ((30.0, 30.0, 30.0), 1 << 20)],

@@ -24,8 +24,9 @@ _found: dict[str, MachineCosts] = {}
 def machine_costs() -> MachineCosts:
     """The costs of the current target on this machine, measured the first time.
 
-    Where nothing can be kept (see `disk_cache`), or the target is another machine, or TINCT_CPU_COSTS is `table`, they
-    come from the table of known processors. Raises InputError for another value of TINCT_CPU_COSTS.
+    They come from the table of known processors where the target is another machine or TINCT_CPU_COSTS is `table`, and
+    where nothing can be kept (see `disk_cache`) unless TINCT_CPU_COSTS is `measured`: then each process measures.
+    Raises InputError for another value of TINCT_CPU_COSTS.
     """
     if not _may_be_measured():
         return known_costs(current_target())
@@ -57,10 +58,11 @@ def measure_again() -> MachineCosts:
 
 
 def _may_be_measured() -> bool:
-    setting = os.environ.get("TINCT_CPU_COSTS", "measured")
-    if setting not in ("measured", "table"):
+    setting = os.environ.get("TINCT_CPU_COSTS")
+    if setting not in (None, "measured", "table"):
         raise InputError(f"TINCT_CPU_COSTS must be 'measured' or 'table', not {setting!r}")
-    return setting == "measured" and not current_target().triple and default_cache() is not None
+    may_be = setting == "measured" if setting else default_cache() is not None
+    return may_be and not current_target().triple
 
 
 def _kept() -> MachineCosts | None:

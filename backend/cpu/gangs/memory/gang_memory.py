@@ -100,6 +100,8 @@ class GangMemory(LaneVectors):
         """Scalars at arbitrary addresses: by a window, or apart, where two adjacent words are gathered as one, and four
         words loaded as one.
         """
+        if self._permuted.applies_to(addresses):
+            return self._load_permuted(addresses, mask)
         if self._is_by_window(addresses):
             return self._windows.load(addresses, mask)
         found: dict[LaneAddress, str] = {}
@@ -120,9 +122,18 @@ class GangMemory(LaneVectors):
                 )
         return [found[address] for address in addresses]
 
+    def _load_permuted(self, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
+        first = self._permuted.first(addresses)
+        return self._tested(
+            self._permuted.test(addresses, first),
+            [memory_type(it.leaf) for it in addresses],
+            lambda: self._permuted.load(addresses, first),
+            lambda: [self._vector_memory.gather(self.lanes_of(it), it.leaf, mask) for it in addresses],
+        )
+
     def _is_by_window(self, addresses: Sequence[LaneAddress]) -> bool:
         first = addresses[0]
-        is_faster = self._is_row_uniform(first) or self._is_in_rows(first) or self._permuted.applies_to(first)
+        is_faster = self._is_row_uniform(first) or self._is_in_rows(first)
         return not is_faster and not self._values.is_rare() and self._windows.applies_to(addresses)
 
     def _quad(self, addresses: Sequence[LaneAddress]) -> list[LaneAddress] | None:
@@ -202,14 +213,6 @@ class GangMemory(LaneVectors):
         return LaneIndices(pointer, index, "i32", unit)
 
     def _load_by_lane(self, address: LaneAddress, mask: str | None) -> str:
-        if self._permuted.applies_to(address):
-            first = self._permuted.first(address)
-            return self._tested(
-                self._permuted.test(address, first),
-                [memory_type(address.leaf)],
-                lambda: [self._permuted.load(address, first)],
-                lambda: [self._vector_memory.gather(self.lanes_of(address), address.leaf, mask)],
-            )[0]
         lanes, leaf = self.lanes_of(address), address.leaf
         if self._is_row_uniform(address):
             return self._rows.load_one_each(lanes, leaf)
@@ -273,6 +276,9 @@ class GangMemory(LaneVectors):
         data = [self._vector_memory.to_memory(address.leaf, it) for address, it in zip(addresses, lanes, strict=True)]
         if self._store_known(data, self._known.of_record(addresses), mask):
             return
+        if self._permuted.applies_to(addresses):
+            self._store_permuted(data, addresses, mask)
+            return
         run = self._runs.of(addresses[0])
         if run is None or run.step == 0:
             for it, address in zip(data, addresses, strict=True):
@@ -297,6 +303,17 @@ class GangMemory(LaneVectors):
             return False
         self._known.store([KnownStore(access, it) for access, it in zip(known, data, strict=True)], mask)
         return True
+
+    def _store_permuted(self, data: Sequence[str], addresses: Sequence[LaneAddress], mask: str | None) -> None:
+        first = self._permuted.first(addresses)
+
+        def store() -> Sequence[str]:
+            self._permuted.store(data, addresses, first, mask)
+            return ()
+
+        self._tested(
+            self._permuted.test(addresses, first), (), store, lambda: self._scatter_rarely(data, addresses, mask)
+        )
 
     def _scatter_all(
         self, data: Sequence[str], lanes: Sequence[LaneIndices], addresses: Sequence[LaneAddress], mask: str | None
