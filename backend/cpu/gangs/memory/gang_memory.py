@@ -19,6 +19,7 @@ from ..analysis.shapes import ROW_UNIFORM, UNIFORM, Kind
 from ..context import GangContext
 from ..values.vectors import LaneVectors
 from .addresses import LaneAddress, LaneAddresses, ValueQueries, words_of
+from .compressed import CompressedStores
 from .interleave import MOST_WORDS, Interleaved
 from .known_accesses import KnownAccess, KnownAccesses, KnownStore
 from .non_temporal import NonTemporalStores
@@ -55,6 +56,7 @@ class GangMemory(LaneVectors):
         self._non_temporal = NonTemporalStores(context, self, self._vector_memory)
         self._permuted = Permuted(self, self._vector_memory, memory, values)
         self._known = KnownAccesses(self, self._vector_memory, values)
+        self._compressed = CompressedStores(self, self._addresses, self._interleaved)
         self._windows = Windows(self, self._addresses, context.gang.parts)
         self.address_of = self._addresses.of
         self.address_beyond = self._addresses.beyond
@@ -275,8 +277,7 @@ class GangMemory(LaneVectors):
             return
         run = self._runs.of(addresses[0])
         if run is None or run.step == 0:
-            for it, address in zip(data, addresses, strict=True):
-                self._store_by_lane(it, address, mask)
+            self._store_apart(data, addresses, mask)
             return
         self._tested(
             self._runs.test(run),
@@ -284,6 +285,24 @@ class GangMemory(LaneVectors):
             lambda: self._store_run(data, run, addresses, mask),
             lambda: self._scatter_rarely(data, addresses, mask),
         )
+
+    def _store_apart(self, data: Sequence[str], addresses: Sequence[LaneAddress], mask: str | None) -> None:
+        """Scalars at arbitrary addresses."""
+
+        def by_lane() -> Sequence[str]:
+            for it, address in zip(data, addresses, strict=True):
+                self._store_by_lane(it, address, mask)
+            return ()
+
+        if mask is not None and self._is_compressed(addresses):
+            self._compressed.store(data, addresses, mask, by_lane)
+        else:
+            by_lane()
+
+    def _is_compressed(self, addresses: Sequence[LaneAddress]) -> bool:
+        first = addresses[0]
+        is_faster = self._is_row_uniform(first) or self._is_in_rows(first) or self._may_follow(first)
+        return not is_faster and not self._values.is_rare() and self._compressed.applies_to(addresses)
 
     def store_in_turn(self, lanes: Sequence[str], addresses: Sequence[LaneAddress], mask: str | None) -> bool:
         """Store vectors of different elements of one array, one after another, as one access. False if that is not
