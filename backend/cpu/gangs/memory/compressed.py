@@ -21,7 +21,9 @@ _MOST_WORDS = 4
 """The most words of an element."""
 _AVX2_BYTES, _AVX2_LANES = 32, 8
 _TEST_AND_MOVE = 8
-"""The operations on registers, each as long as a shuffle, that take the place of a scatter."""
+"""The operations on registers, each as long as a shuffle, that take the place of a scatter. AVX2 has no scatters: of
+one under a mask, LLVM makes a branch and a store for each lane, which always take longer.
+"""
 
 
 class CompressedStores:
@@ -35,7 +37,7 @@ class CompressedStores:
         target = vectors.out.module.target
         self._has_compress = target.has_avx512 and self._lanes in (8, 16)
         has_permute = not target.triple and target.vector_bytes >= _AVX2_BYTES and self._lanes == _AVX2_LANES
-        self._is_fast = (self._has_compress or has_permute) and compressing_pays(costs_so_far().access)
+        self._is_fast = compressing_pays(costs_so_far().access) if self._has_compress else has_permute
 
     def applies_to(self, addresses: Sequence[LaneAddress]) -> bool:
         """Whether all words of the elements at the lanes' positions are stored."""
@@ -117,7 +119,7 @@ class CompressedStores:
 
 
 def compressing_pays(costs: AccessCosts) -> bool:
-    """Whether moving lanes together is faster than a scatter."""
+    """Whether moving lanes together is faster than a scatter of AVX-512."""
     return costs.scatter > _TEST_AND_MOVE * costs.shuffle
 
 
