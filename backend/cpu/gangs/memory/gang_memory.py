@@ -19,6 +19,7 @@ from ..analysis.shapes import ROW_UNIFORM, UNIFORM, Kind
 from ..context import GangContext
 from ..values.vectors import LaneVectors
 from .addresses import LaneAddress, LaneAddresses, ValueQueries, words_of
+from .coinciding import CoincidingLoads
 from .compressed import CompressedStores
 from .interleave import MOST_WORDS, Interleaved
 from .known_accesses import KnownAccess, KnownAccesses, KnownStore
@@ -56,6 +57,7 @@ class GangMemory(LaneVectors):
         self._non_temporal = NonTemporalStores(context, self, self._vector_memory)
         self._permuted = Permuted(self, self._vector_memory, memory, values)
         self._known = KnownAccesses(self, self._vector_memory, values)
+        self._coinciding = CoincidingLoads(context, self, self._addresses, values)
         self._compressed = CompressedStores(self, self._addresses, self._interleaved)
         self._windows = Windows(self, self._addresses, context.gang.parts)
         self.address_of = self._addresses.of
@@ -99,11 +101,20 @@ class GangMemory(LaneVectors):
         return [self._vector_memory.rare_gather(self.lanes_of(address), address.leaf, mask) for address in addresses]
 
     def _load_apart(self, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
-        """Scalars at arbitrary addresses: by a window, or apart, where two adjacent words are gathered as one, and four
-        words loaded as one.
-        """
+        """Scalars at arbitrary addresses: by a window, once for all lanes, or apart."""
         if self._is_by_window(addresses):
             return self._windows.load(addresses, mask)
+        if self._is_coinciding(addresses):
+            return self._coinciding.load(addresses, mask, lambda: self._load_words(addresses, mask))
+        return self._load_words(addresses, mask)
+
+    def _is_coinciding(self, addresses: Sequence[LaneAddress]) -> bool:
+        first = addresses[0]
+        is_faster = self._is_row_uniform(first) or self._is_in_rows(first) or self._permuted.applies_to(first)
+        return not is_faster and not self._values.is_rare() and self._coinciding.applies_to(addresses)
+
+    def _load_words(self, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
+        """Scalars apart: two adjacent words are gathered as one, and four words loaded as one."""
         found: dict[LaneAddress, str] = {}
         quad = self._quad(addresses)
         if quad is not None:
