@@ -22,9 +22,10 @@ from .target import Target, current_target
 _lock = threading.RLock()
 """LLVM's global state is used by one thread at a time; machine code runs outside of it."""
 _numbers = itertools.count()
-_VERSION = "2"
+_VERSION = "3"
 """To be changed when modules are compiled in another way, apart from what is in their text."""
 _CODE_LEVEL = 1
+_AVX2_BYTES = 32
 _UNROLLED = ", !llvm.loop !"
 """Occurs in the text of a module that asks LLVM to unroll a loop."""
 
@@ -174,6 +175,7 @@ def make_object(text: str, passes: Passes) -> tuple[bytes, list[float]]:
         module = _parse(tools, text)
         times.append(time.perf_counter())
         _optimise(tools, module, text, passes)
+        module = _finished(tools, module)
         times.append(time.perf_counter())
         code: bytes = tools.machine.emit_object(module)
         times.append(time.perf_counter())
@@ -218,7 +220,7 @@ def assembly(text: str, passes: Passes) -> str:
         tools = _toolchain()
         module = _parse(tools, text)
         _optimise(tools, module, text, passes)
-        return str(tools.machine.emit_assembly(module))
+        return str(tools.machine.emit_assembly(_finished(tools, module)))
 
 
 def host() -> Sequence[str]:
@@ -238,6 +240,17 @@ def _parse(tools: _Toolchain, text: str) -> Any:
 
 def _optimise(tools: _Toolchain, module: Any, text: str, passes: Passes) -> None:
     optimise(tools.llvm, tools.machine, module, passes, has_unrolled_loops=_UNROLLED in text)
+
+
+def _finished(tools: _Toolchain, module: Any) -> Any:
+    """An optimised module as the code generator takes it."""
+    if current_target().has_avx512 or current_target().vector_bytes != _AVX2_BYTES:
+        return module
+    from .wide_masks import with_wide_masks
+
+    text = str(module)
+    changed = with_wide_masks(text)
+    return module if changed is text else _parse(tools, changed)
 
 
 def _load(tools: _Toolchain, code: bytes) -> Any:

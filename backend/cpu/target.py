@@ -50,6 +50,11 @@ OTHERS = {
 }
 """Machines of other kinds, by name: Armv8.0-A with NEON."""
 
+_GATHERING = "+fast-gather"
+"""The feature by which LLVM uses the gathers of AVX2. It otherwise does so for few processors, and makes of a gather
+under a mask a branch and a load for each lane, which takes two to four times as long on those that are not among them.
+"""
+
 _asked_for: ContextVar[str | None] = ContextVar("target asked for", default=None)
 
 
@@ -91,11 +96,13 @@ def _target(name: str) -> Target:
         size = 64 if has_512 else 32 if has_256 else 16
         has_fma = is_arm or bool(features.get("fma"))
         has_half = is_arm or bool(features.get("f16c"))
-        name = str(binding.get_host_cpu_name())
-        return Target(name, str(features.flatten()), size, has_fma, has_half, has_512, is_arm)
+        name, has = str(binding.get_host_cpu_name()), str(features.flatten())
+        return Target(name, f"{has},{_GATHERING}" if size == 32 else has, size, has_fma, has_half, has_512, is_arm)
     available = [bool(features.get("sse4.2")), has_256, has_512]
     levels = [level for level, is_there in zip(LEVELS, available, strict=True) if is_there]
     if name not in levels:
         raise InputError(f"TINCT_CPU_TARGET must be one of {', '.join(['native', *levels])}, not {name!r}")
     level = LEVELS.index(name)
-    return Target(name, "", 16 << level, has_fma=level > 0, has_half=level > 0, has_avx512=level > 1)
+    return Target(
+        name, _GATHERING if level == 1 else "", 16 << level, has_fma=level > 0, has_half=level > 0, has_avx512=level > 1
+    )

@@ -15,7 +15,7 @@ from .known import known_costs
 from .model import AccessCosts, Cache, MachineCosts
 from .processor import processor_name
 
-_VERSION = "1"
+_VERSION = "2"
 """To be changed with what is measured."""
 _found: dict[str, MachineCosts] = {}
 """What this process has measured or read, by the name of its file."""

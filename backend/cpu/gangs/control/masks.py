@@ -149,6 +149,10 @@ class Masks:
         """Which lanes of each part take one of the edges."""
         return [self.either(self._vec, [self._taken(it, part) for it in edges]) for part in range(self._site.count)]
 
+    def taken_here(self, edge: BlockEdge) -> str:
+        """Which lanes of the current part take an edge."""
+        return self._taken(edge, self._site.part)
+
     def _taken(self, edge: BlockEdge, part: int) -> str:
         if self.leaves_divergent(edge):
             return self._slots.load(self._type, self._slots_of(edge)[1][part])

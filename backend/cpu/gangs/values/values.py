@@ -297,6 +297,10 @@ class GangValues:
         level = self._shapes.body.level_of[self._site.here]
         return level.parent is None and not self._placed.loops.around[self._gang.forks[0]]
 
+    def is_in_divergent_loop(self) -> bool:
+        """See `addresses.ValueQueries`."""
+        return any(it in self._shapes.divergent for it in self._shapes.body.enclosing(self._site.here))
+
     def is_streaming(self) -> bool:
         """See `addresses.ValueQueries`."""
         return self._site.proved.streaming
