@@ -139,7 +139,7 @@ class GpuQueue:
         self._add({"do": "write", "id": target.id}, binding.raw())
 
     def copy(self, source: Resident, target: Resident, size: int, *, start: int = 0, target_start: int = 0) -> None:
-        """Copy bytes between buffers."""
+        """Copy bytes between buffers, or a texture of one level to another one of its format and extents."""
         self._add(
             {
                 "do": "copy",
