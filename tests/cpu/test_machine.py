@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from tinct.backend.cpu.machine import Cache, MachineCosts, costs_so_far, kept, m
 from tinct.backend.cpu.machine.known import known_costs
 from tinct.backend.cpu.machine.probes import module
 from tinct.backend.cpu.target import LEVELS, OTHERS, compiling_for, current_target
-from tinct.base.errors import InputError
+from tinct.base.deadline import compiling_within
+from tinct.base.errors import DeviceError, InputError
 from tinct.cli import tinct
 
 
@@ -42,6 +44,27 @@ def test_the_machine_is_measured_once_and_kept(measured: Path, monkeypatch: pyte
     monkeypatch.setattr("tinct.backend.cpu.machine.measure.measure", lambda: pytest.fail("measured twice"))
     assert machine_costs() == costs_so_far() == found
     assert len(list(measured.iterdir())) == 1 + 1  # the costs, and the machine code of the probes
+
+
+def test_a_limit_does_not_wait_for_the_measurement(measured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_end, measurements = threading.Event(), list[MachineCosts]()
+
+    def measure() -> MachineCosts:
+        may_end.wait(60)
+        measurements.append(known_costs(current_target()))
+        return measurements[-1]
+
+    monkeypatch.setattr("tinct.backend.cpu.machine.measure.measure", measure)
+    for _ in range(2):
+        with (
+            compiling_within(0.05),
+            pytest.raises(DeviceError, match=r"within 0\.05 s: the measurement of the machine goes on"),
+        ):
+            kept.measure_if_new()
+    may_end.set()
+    with compiling_within(60):
+        kept.measure_if_new()
+    assert [costs_so_far()] == measurements
 
 
 @pytest.mark.parametrize("name", [*LEVELS, *OTHERS])
