@@ -6,13 +6,15 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-from ...base.deadline import check_compile_time
+from ...base.deadline import check_compile_time, compile_time_error, compile_time_left
 from ...base.errors import InputError
+from ...base.in_time import Background
 from ...base.records import dataclass
 from . import llvm_process
 from .disk_cache import DiskCache, default_cache, digest
@@ -129,20 +131,32 @@ def _toolchain_for(target: Target) -> _Toolchain:
     return _Toolchain(binding, machine, linker, identity)
 
 
+@contextmanager
+def _llvm_held() -> Generator[None]:
+    """No other thread uses LLVM in the body. Raises DeviceError if this thread may not wait so long for one."""
+    left = compile_time_left()
+    if not _lock.acquire(timeout=-1 if left is None else left):
+        raise compile_time_error("LLVM's work for another kernel")
+    try:
+        yield
+    finally:
+        _lock.release()
+
+
 def compile_module(text: str, passes: Passes = "scalar", emit_seconds: float = 0.0) -> MachineCode:
     """Optimise the module and load its machine code. Its function `kernel` takes what `emit` says.
 
     What the cache on disk has is only loaded. Raises DeviceError when the time for compiling has expired, which is
     checked before LLVM begins, and while it works on a large module.
     """
-    with _lock:
+    with _llvm_held():
         tools, files = _toolchain(), default_cache()
         name = digest(tools.identity, passes, text)
         cached = None if files is None else _cached(tools, files, name, emit_seconds)
     if cached is not None:
         return cached
     code, seconds = _object_file(text, passes)
-    with _lock:
+    with _llvm_held():
         started = time.perf_counter()
         library = _load(tools, code)
         parsing, optimising, generating = seconds
@@ -163,13 +177,16 @@ def object_file(text: str, passes: Passes) -> bytes:
 def _object_file(text: str, passes: Passes) -> tuple[bytes, list[float]]:
     """The object file, and the seconds for parsing, passes and machine code."""
     check_compile_time()
-    is_long = llvm_process.is_long(text, passes)
-    return llvm_process.object_file(text, passes) if is_long else make_object(text, passes)
+    if llvm_process.is_long(text, passes):
+        return llvm_process.object_file(text, passes)
+    if compile_time_left() is None:
+        return make_object(text, passes)
+    return Background(partial(make_object, text, passes), "LLVM's work", in_c=True).result()
 
 
 def make_object(text: str, passes: Passes) -> tuple[bytes, list[float]]:
     """The module's object file, and the seconds for parsing, passes and machine code."""
-    with _lock:
+    with _llvm_held():
         tools = _toolchain()
         times = [time.perf_counter()]
         module = _parse(tools, text)
@@ -189,7 +206,7 @@ def identity() -> str:
 
 def restore(name: str) -> MachineCode | None:
     """The machine code that the cache on disk has under a name."""
-    with _lock:
+    with _llvm_held():
         files = default_cache()
         return None if files is None else _cached(_toolchain(), files, name, 0.0)
 
@@ -207,7 +224,7 @@ def _cached(tools: _Toolchain, files: DiskCache, name: str, emit_seconds: float)
 
 def optimised_text(text: str, passes: Passes) -> str:
     """The module after LLVM's passes."""
-    with _lock:
+    with _llvm_held():
         tools = _toolchain()
         module = _parse(tools, text)
         _optimise(tools, module, text, passes)
@@ -216,7 +233,7 @@ def optimised_text(text: str, passes: Passes) -> str:
 
 def assembly(text: str, passes: Passes) -> str:
     """The assembly text of a module."""
-    with _lock:
+    with _llvm_held():
         tools = _toolchain()
         module = _parse(tools, text)
         _optimise(tools, module, text, passes)

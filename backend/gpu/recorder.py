@@ -119,6 +119,10 @@ class Recorder:
         """Record a copy of `size` bytes between buffers; `start` and `target_start` are the first ones."""
         self._outside_passes().copy_buffer_to_buffer(source, start, target, target_start, size)
 
+    def copy_texture(self, source: webgpu.Texture, target: webgpu.Texture, size: tuple[int, int, int]) -> None:
+        """Record a copy of the first level of a texture, of that size."""
+        self._outside_passes().copy_texture_to_texture(_first_level(source), _first_level(target), size)
+
     def clear(self, buffer: webgpu.Buffer, start: int = 0, size: int | None = None) -> None:
         """Record that a buffer, or `size` bytes of it from `start` on, is filled with zeros."""
         self._outside_passes().clear_buffer(buffer, start, size)
@@ -170,3 +174,7 @@ class Recorder:
         if self._pass is not None:
             self._pass.end()
         self._pass = self._set = None
+
+
+def _first_level(texture: webgpu.Texture) -> webgpu.Descriptor:
+    return {"texture": texture, "mip_level": 0, "origin": (0, 0, 0)}

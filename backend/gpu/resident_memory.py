@@ -19,6 +19,7 @@ from .resident_messages import (
     FreeHeader,
     ReadHeader,
     ReplayHeader,
+    SequenceCopy,
     SequenceStep,
 )
 from .resources import DeviceSampler, DeviceTexture, new_buffer
@@ -107,10 +108,7 @@ class ResidentMemory:
             case "clear":
                 return partial(recorder.clear, self._buffers[step["target"]], step["target_offset"], step["size"])
             case "copy":
-                source, target = self._buffers[step["source"]], self._buffers[step["target"]]
-                return partial(
-                    recorder.copy, source, step["source_offset"], target, step["target_offset"], step["size"]
-                )
+                return partial(self._copy, step)
             case _:
                 assert_never(step["step"])
 
@@ -162,7 +160,12 @@ class ResidentMemory:
         resource = {"buffer": self._buffers[id], "offset": header["offset"], "size": header["size"]}
         return Entry(header["group"], header["binding"], resource)
 
-    def _copy(self, command: CopyHeader) -> None:
+    def _copy(self, command: CopyHeader | SequenceCopy) -> None:
+        """Copy bytes between buffers, or the first level of a texture to another texture."""
+        if command["source"] in self._textures:
+            texture, other = self._textures[command["source"]], self._textures[command["target"]]
+            self._recorder.copy_texture(texture.texture, other.texture, texture.facts["size"])
+            return
         source, target = self._buffers[command["source"]], self._buffers[command["target"]]
         self._recorder.copy(source, command["source_offset"], target, command["target_offset"], command["size"])
 

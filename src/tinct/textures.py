@@ -35,6 +35,7 @@ from .ir.textures import (
     level_starts,
     pack_header,
     read_extent,
+    whole_texels,
 )
 from .ir.types import Texture, TextureKind
 
@@ -93,7 +94,7 @@ def pack_texture(texture: Texture, given: object, memory: TextureMemory = "wide"
             sizes = " x ".join(map(str, expected))
             raise InputError(f"mip level {number} of a {texture} must have {sizes} texels")
     packed = bytearray(pack_header(texture, extent, form) + b"".join(level.tobytes() for level in levels))
-    packed.extend(bytes(-len(packed) % (format_of(texture).words * 4)))
+    packed.extend(bytes(HEADER_BYTES + whole_texels(len(packed) - HEADER_BYTES, texture, form) - len(packed)))
     return packed
 
 

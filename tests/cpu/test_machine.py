@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from tinct.backend.cpu.machine.known import known_costs
 from tinct.backend.cpu.machine.measure import shortest_round
 from tinct.backend.cpu.machine.probes import module
 from tinct.backend.cpu.target import LEVELS, OTHERS, compiling_for, current_target
-from tinct.base.errors import InputError
+from tinct.base.deadline import compiling_within
+from tinct.base.errors import DeviceError, InputError
 from tinct.cli import tinct
 
 
@@ -54,6 +56,27 @@ def test_a_round_is_not_measured_by_one_that_was_disturbed() -> None:
         return 1e-8 * rounds + (3e-3 if len(tries) % 3 == 1 else 0.0)
 
     assert shortest_round(seconds) == pytest.approx(1e-8)
+
+
+def test_a_limit_does_not_wait_for_the_measurement(measured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_end, measurements = threading.Event(), list[MachineCosts]()
+
+    def measure() -> MachineCosts:
+        may_end.wait(60)
+        measurements.append(known_costs(current_target()))
+        return measurements[-1]
+
+    monkeypatch.setattr("tinct.backend.cpu.machine.measure.measure", measure)
+    for _ in range(2):
+        with (
+            compiling_within(0.05),
+            pytest.raises(DeviceError, match=r"within 0\.05 s: the measurement of the machine goes on"),
+        ):
+            kept.measure_if_new()
+    may_end.set()
+    with compiling_within(60):
+        kept.measure_if_new()
+    assert [costs_so_far()] == measurements
 
 
 @pytest.mark.parametrize("name", [*LEVELS, *OTHERS])

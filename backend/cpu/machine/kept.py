@@ -7,7 +7,9 @@ import os
 from dataclasses import asdict
 from typing import Any
 
+from ....base.deadline import compile_time_left
 from ....base.errors import InputError
+from ....base.in_time import Background
 from .. import jit
 from ..disk_cache import default_cache, digest
 from ..target import current_target
@@ -19,6 +21,8 @@ _VERSION = "2"
 """To be changed with what is measured."""
 _found: dict[str, MachineCosts] = {}
 """What this process has measured or read, by the name of its file."""
+_measuring: dict[str, Background[MachineCosts]] = {}
+"""What threads measure for others, which wait as long as they may."""
 
 
 def machine_costs() -> MachineCosts:
@@ -34,8 +38,16 @@ def machine_costs() -> MachineCosts:
 
 
 def measure_if_new() -> None:
-    """Measure the machine if no process has yet, so that `costs_so_far` knows it. Raises InputError."""
-    machine_costs()
+    """Measure the machine if no process has yet, so that `costs_so_far` knows it. Nothing can interrupt that: a thread
+    that has a limit on compiling waits only so long, and raises DeviceError. Raises InputError.
+    """
+    if compile_time_left() is None or not _may_be_measured() or _kept() is not None:
+        machine_costs()
+        return
+    name = _name()
+    if name not in _measuring or _measuring[name].has_ended:
+        _measuring[name] = Background(measure_again, "the measurement of the machine", in_c=True)
+    _measuring[name].result()
 
 
 def costs_so_far() -> MachineCosts:
@@ -83,3 +95,6 @@ def _name() -> str:
 def _read(kept: dict[str, Any]) -> MachineCosts:
     access, caches = AccessCosts(**kept.pop("access")), tuple(Cache(**it) for it in kept.pop("caches"))
     return MachineCosts(access=access, caches=caches, **kept)
+
+
+os.register_at_fork(after_in_child=_measuring.clear)

@@ -32,9 +32,11 @@ from ..ir.dataflow.text import type_text
 from ..ir.hints import unknown_name
 from ..kernel import Kernel
 from ..shader import Shader
+from ..texel_kernels import is_texel_kernel
 from ..transforms.dataflow.accesses import KernelAccesses
 from .arithmetic import ARITHMETIC_LEAF, arithmetic_kernel
 from .host_functions import HostFunction
+from .texel_leaves import texel_kernel
 from .wgsl_types import builtin_type, fits, has_member_ports, kernel_ports, port_type
 
 
@@ -52,6 +54,8 @@ class Links:
 
     def kernel(self, leaf: str) -> Kernel:
         """The kernel of a leaf of a plan, which may be ours."""
+        if is_texel_kernel(leaf):
+            return texel_kernel(leaf)
         return arithmetic_kernel() if leaf == ARITHMETIC_LEAF else self.kernels[leaf]
 
     def compilation(self, leaf: str) -> Compilation:
