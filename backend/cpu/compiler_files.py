@@ -16,7 +16,14 @@ _LOADED = time.time_ns()
 @cache
 def compiler_files() -> str | None:
     """A hash of this compiler's files; None if one changed after this process may have loaded it."""
-    found = sorted(_stamps(Path(__file__).parents[2], ""))
+    return hash_of_files(Path(__file__).parents[2])
+
+
+def hash_of_files(folder: str | Path) -> str | None:
+    """A hash of the names, sizes and times of the files of code below a folder; None if one changed after this process
+    may have loaded it.
+    """
+    found = sorted(_stamps(folder, ""))
     return None if any(changed > _LOADED for _, changed, _ in found) else digest(*map(str, found))
 
 
