@@ -6,7 +6,7 @@ The names are those of the System V ABI ("Object Files"). All offsets in a file 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from ...base.records import dataclass
@@ -81,6 +81,8 @@ def _read(data: bytes) -> ObjectFile:
     identity, kind, machine, _, _, _, start, _, _, _, _, size, count, _ = _HEADER.unpack_from(data)
     if not identity.startswith(_IDENTITY) or kind != _RELOCATABLE or size != _SECTION.size or not count:
         raise UnknownObjectError("not a relocatable ELF file")
+    if start + size * count > len(data):
+        raise UnknownObjectError("the object file is cut off")
     headers: list[_Header] = [_SECTION.unpack_from(data, start + size * index) for index in range(count)]
     sections: dict[int, Section] = {}
     symbols: tuple[Symbol, ...] = ()
@@ -127,5 +129,6 @@ def _symbol(name: int, section: int, value: int, names: bytes) -> Symbol:
 
 
 def _relocations(table: bytes, symbols: tuple[Symbol, ...]) -> tuple[Relocation, ...]:
+    rows: Iterable[tuple[int, int, int]]
     rows = (_RELOCATION.unpack_from(table, start) for start in range(0, len(table), _RELOCATION.size))
     return tuple(Relocation(offset, info & 0xFFFFFFFF, symbols[info >> 32], addend) for offset, info, addend in rows)

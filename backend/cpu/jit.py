@@ -16,7 +16,7 @@ from ...base.deadline import check_compile_time
 from ...base.errors import DeviceError, InputError
 from ...base.records import dataclass
 from . import _pool, llvm_process
-from .code_image import CodeImage, image_of
+from .code_image import CodeImage
 from .disk_cache import DiskCache, default_cache, digest
 from .host import Host, llvm_host
 from .passes import LEVEL, Passes, optimise
@@ -136,6 +136,8 @@ def compile_module(text: str, passes: Passes = "scalar", emit_seconds: float = 0
     if cached is not None:
         return cached
     code, seconds = _object_file(text, passes)
+    from .images import image_of
+
     started = time.perf_counter()
     loadable = image_of(code) or code
     address, owner = _load(loadable)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import asdict
-from typing import Any
+import pickle
+from typing import cast
 
 from ....base.errors import InputError
 from .. import jit
 from ..disk_cache import default_cache, digest
 from ..target import current_target
 from .known import known_costs
-from .model import AccessCosts, Cache, MachineCosts
+from .model import MachineCosts
 from .processor import processor_name
 
-_VERSION = "1"
+_VERSION = "2"
 """To be changed with what is measured."""
 _found: dict[str, MachineCosts] = {}
 """What this process has measured or read, by the name of its file."""
@@ -52,7 +51,7 @@ def measure_again() -> MachineCosts:
     name, files = _name(), default_cache()
     costs = _found[name] = measure()
     if files is not None:
-        files.put(name, json.dumps(asdict(costs)).encode())
+        files.put(name, pickle.dumps(costs, pickle.HIGHEST_PROTOCOL))
     return costs
 
 
@@ -70,14 +69,9 @@ def _kept() -> MachineCosts | None:
         data = None if files is None else files.get(name)
         if data is None:
             return None
-        _found[name] = _read(json.loads(data))
+        _found[name] = cast("MachineCosts", pickle.loads(data))
     return _found[name]
 
 
 def _name() -> str:
     return digest("costs of the machine", _VERSION, processor_name(), jit.identity())
-
-
-def _read(kept: dict[str, Any]) -> MachineCosts:
-    access, caches = AccessCosts(**kept.pop("access")), tuple(Cache(**it) for it in kept.pop("caches"))
-    return MachineCosts(access=access, caches=caches, **kept)
