@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 from ...base.records import dataclass
 
 
@@ -17,3 +19,15 @@ class CodeImage:
     executable: int
     slots: tuple[tuple[int, str], ...]
     entry: int
+
+
+def packed(code: CodeImage | bytes) -> bytes:
+    """What is kept on disk of an image, or of an object file that has none."""
+    kept = code if isinstance(code, bytes) else (code.content, code.executable, code.slots, code.entry)
+    return pickle.dumps(kept, pickle.HIGHEST_PROTOCOL)
+
+
+def unpacked(data: bytes) -> CodeImage | bytes:
+    """What was packed."""
+    kept: bytes | tuple[bytes, int, tuple[tuple[int, str], ...], int] = pickle.loads(data)
+    return kept if isinstance(kept, bytes) else CodeImage(*kept)

@@ -6,7 +6,7 @@ The names are those of the System V ABI ("Object Files"). All offsets in a file 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from ...base.records import dataclass
@@ -129,6 +129,9 @@ def _symbol(name: int, section: int, value: int, names: bytes) -> Symbol:
 
 
 def _relocations(table: bytes, symbols: tuple[Symbol, ...]) -> tuple[Relocation, ...]:
-    rows: Iterable[tuple[int, int, int]]
     rows = (_RELOCATION.unpack_from(table, start) for start in range(0, len(table), _RELOCATION.size))
-    return tuple(Relocation(offset, info & 0xFFFFFFFF, symbols[info >> 32], addend) for offset, info, addend in rows)
+    return tuple(_relocation(*row, symbols=symbols) for row in rows)
+
+
+def _relocation(offset: int, info: int, addend: int, *, symbols: tuple[Symbol, ...]) -> Relocation:
+    return Relocation(offset, info & 0xFFFFFFFF, symbols[info >> 32], addend)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import itertools
 import os
-import pickle
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 from ...base.deadline import check_compile_time
 from ...base.errors import DeviceError, InputError
 from ...base.records import dataclass
 from . import _pool, llvm_process
-from .code_image import CodeImage
+from .code_image import CodeImage, packed, unpacked
 from .disk_cache import DiskCache, default_cache, digest
 from .host import Host, llvm_host
 from .passes import LEVEL, Passes, optimise
@@ -144,7 +143,7 @@ def compile_module(text: str, passes: Passes = "scalar", emit_seconds: float = 0
     parsing, optimising, generating = seconds
     generating += time.perf_counter() - started
     if files is not None:
-        files.put(name, pickle.dumps(loadable, pickle.HIGHEST_PROTOCOL))
+        files.put(name, packed(loadable))
     times = CompileTimes(emit_seconds, parsing, optimising, generating)
     return MachineCode(name, False, times, address, owner)
 
@@ -207,7 +206,7 @@ def _cached(files: DiskCache, name: str, emit_seconds: float) -> MachineCode | N
     if data is None:
         return None
     try:
-        address, owner = _load(cast("CodeImage | bytes", pickle.loads(data)))
+        address, owner = _load(unpacked(data))
     except ValueError:
         return None
     times = CompileTimes(emit_seconds, 0.0, 0.0, time.perf_counter() - started)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import pickle
 import random
 import subprocess
 import sys
@@ -17,7 +16,7 @@ import pytest
 
 import tinct
 from tinct.backend.cpu import _pool, compiler_files, host, jit
-from tinct.backend.cpu.code_image import CodeImage
+from tinct.backend.cpu.code_image import CodeImage, packed, unpacked
 from tinct.backend.cpu.disk_cache import DiskCache, default_cache
 from tinct.backend.cpu.images import image_of
 from tinct.backend.cpu.target import compiling_for
@@ -161,12 +160,12 @@ def test_kernels_have_images(tier: str, directory: Path, monkeypatch: pytest.Mon
     assert isinstance(kept_code(code.name), CodeImage)
 
 
-def kept_code(name: str) -> object:
+def kept_code(name: str) -> CodeImage | bytes:
     files = default_cache()
     assert files is not None
     data = files.get(name)
     assert data is not None
-    return pickle.loads(data)
+    return unpacked(data)
 
 
 @pytest.mark.parametrize("text", [VARIABLE, UNWOUND, FOREIGN_DATA], ids=["variable", "thread", "data"])
@@ -236,7 +235,7 @@ def test_images_that_do_not_fit(damage: Callable[[CodeImage], CodeImage], direct
     damaged = damage(cast("CodeImage", kept_code(code.name)))
     with pytest.raises(ValueError, match=r"image cannot be loaded|no library of this process"):
         load(damaged)
-    files.put(code.name, pickle.dumps(damaged))
+    files.put(code.name, packed(damaged))
     again = jit.compile_module(CALLS, "baseline")
     assert not again.is_cached
     assert answers(again.address) == expected

@@ -41,7 +41,9 @@ def test_the_machine_is_measured_once_and_kept(measured: Path, monkeypatch: pyte
     monkeypatch.setattr(kept, "_found", {})
     monkeypatch.setattr("tinct.backend.cpu.machine.measure.measure", lambda: pytest.fail("measured twice"))
     assert machine_costs() == costs_so_far() == found
-    assert len(list(measured.iterdir())) == 3  # the costs, the machine code of the probes, and what LLVM says of the machine
+    assert (
+        len(list(measured.iterdir())) == 3
+    )  # the costs, the machine code of the probes, and what LLVM says of the machine
 
 
 @pytest.mark.parametrize("name", [*LEVELS, *OTHERS])

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import pickle
-from typing import cast
+from dataclasses import asdict
+from typing import Any
 
 from ....base.errors import InputError
 from .. import jit
 from ..disk_cache import default_cache, digest
 from ..target import current_target
 from .known import known_costs
-from .model import MachineCosts
+from .model import AccessCosts, Cache, MachineCosts
 from .processor import processor_name
 
 _VERSION = "2"
-"""To be changed with what is measured."""
+"""To be changed with what is measured, or how it is kept."""
 _found: dict[str, MachineCosts] = {}
 """What this process has measured or read, by the name of its file."""
 
@@ -51,7 +52,7 @@ def measure_again() -> MachineCosts:
     name, files = _name(), default_cache()
     costs = _found[name] = measure()
     if files is not None:
-        files.put(name, pickle.dumps(costs, pickle.HIGHEST_PROTOCOL))
+        files.put(name, pickle.dumps(asdict(costs), pickle.HIGHEST_PROTOCOL))
     return costs
 
 
@@ -69,9 +70,14 @@ def _kept() -> MachineCosts | None:
         data = None if files is None else files.get(name)
         if data is None:
             return None
-        _found[name] = cast("MachineCosts", pickle.loads(data))
+        _found[name] = _read(pickle.loads(data))
     return _found[name]
 
 
 def _name() -> str:
     return digest("costs of the machine", _VERSION, processor_name(), jit.identity())
+
+
+def _read(kept: dict[str, Any]) -> MachineCosts:
+    access, caches = AccessCosts(**kept.pop("access")), tuple(Cache(**it) for it in kept.pop("caches"))
+    return MachineCosts(access=access, caches=caches, **kept)
