@@ -42,6 +42,13 @@ def llvm_host() -> Host:
     return _host(default_cache())
 
 
+def is_host_kept() -> bool:
+    """Whether the cache on disk has the host, so that `llvm_host` needs no LLVM."""
+    files = default_cache()
+    name = None if files is None else _name()
+    return files is not None and name is not None and files.has(name)
+
+
 @cache
 def _host(files: DiskCache | None) -> Host:
     name = _name() if files is not None else None

@@ -23,6 +23,7 @@ from ...ir.types import BindingPoint
 from . import jit, kernel_cache
 from .compiler_files import compiler_files
 from .device import CompiledKernel
+from .host import is_host_kept
 from .kernel_cache import KernelIdentity
 from .options import CpuOptions, default_options, tier_asked_for
 
@@ -84,6 +85,7 @@ class TieredKernel:
     trial_seconds: float = field(default_factory=lambda: TRIAL_SECONDS)
     """Seconds left for first runs."""
     _lock: CompileLock = field(default_factory=CompileLock)
+    _has_names: bool = False
 
     def run(self, dispatch: CpuDispatch) -> CpuTimes:
         """Dispatch. Raises ShaderError, InputError and DeviceError."""
@@ -105,6 +107,7 @@ class TieredKernel:
     def code(self, options: CpuOptions) -> CompiledKernel:
         """The machine code for these options. Raises ShaderError for what cannot be compiled."""
         with self._lock:
+            self._prepare_names()
             kernel = self._codes.get(options) or self._restored(options)
             if kernel is None:
                 self._start_llvm()
@@ -115,6 +118,7 @@ class TieredKernel:
     @property
     def is_kept(self) -> bool:
         """Whether machine code of some tier is in this process or on disk."""
+        self._prepare_names()
         options = (default_options(), CpuOptions("baseline"))
         return bool(self._codes) or any(kernel_cache.is_kept(self.identity, it) for it in options)
 
@@ -171,9 +175,14 @@ class TieredKernel:
         return kernel
 
     def _prepare_names(self) -> None:
-        """Do what the names in the cache depend on once in a process, so that no kernel's time has it."""
-        jit.identity()
+        """Do what the names in the cache depend on once in a process, so that no stage's time has it."""
+        if self._has_names:
+            return
         compiler_files()
+        if not is_host_kept():
+            self._start_llvm()
+        jit.identity()
+        self._has_names = True
 
     def _start_llvm(self) -> None:
         """Load and set up what compiling needs once in a process, so that no other stage's time has it."""
