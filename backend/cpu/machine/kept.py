@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+import pickle
 from dataclasses import asdict
 from typing import Any
 
@@ -18,7 +18,7 @@ from .model import AccessCosts, Cache, MachineCosts
 from .processor import processor_name
 
 _VERSION = "2"
-"""To be changed with what is measured."""
+"""To be changed with what is measured, or how it is kept."""
 _found: dict[str, MachineCosts] = {}
 """What this process has measured or read, by the name of its file."""
 _measuring: dict[str, Background[MachineCosts]] = {}
@@ -65,7 +65,7 @@ def measure_again() -> MachineCosts:
     name, files = _name(), default_cache()
     costs = _found[name] = measure()
     if files is not None:
-        files.put(name, json.dumps(asdict(costs)).encode())
+        files.put(name, pickle.dumps(asdict(costs), pickle.HIGHEST_PROTOCOL))
     return costs
 
 
@@ -84,7 +84,7 @@ def _kept() -> MachineCosts | None:
         data = None if files is None else files.get(name)
         if data is None:
             return None
-        _found[name] = _read(json.loads(data))
+        _found[name] = _read(pickle.loads(data))
     return _found[name]
 
 
