@@ -92,7 +92,7 @@ class CountedLoops:
         if len(proved) < _FEWEST:
             return None
         exact = frozenset(node for position, _ in proved for node in spans.followed(position))
-        return FastVersion(all_of(values.one, tests), Proved(frozenset(proved), exact=exact))
+        return FastVersion(all_of(values.one, spans.strongest(tests)), Proved(frozenset(proved), exact=exact))
 
     def _span_of(self, counter: _Counter, spans: Spans) -> Span | None:
         limit = spans.of(counter.limit)

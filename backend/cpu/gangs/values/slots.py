@@ -15,7 +15,7 @@ from ...llvm import FunctionText, Gap
 
 @dataclass(slots=True)
 class _Reset:
-    """Blocks in which control enters one level, one for each copy of its code, and the stores that clear slots there."""
+    """The blocks in which control enters the copies of one level, and the stores that clear slots there."""
 
     blocks: list[str] = field(default_factory=list[str])
     stores: list[str] = field(default_factory=list[str])
