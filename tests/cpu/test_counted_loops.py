@@ -39,12 +39,33 @@ BODIES = {
     "one in another": """
         for (var j = 0u; j < sizes.stride; j++) {
             for (var k = 0u; k < sizes.count; k++) { v += a[j * 9u + k] * b[k + l]; } }""",
+    "the counter of an inner loop afterwards": """
+        for (var j = 0u; j < sizes.stride; j++) {
+            var k = 0u; for (; k < sizes.count; k++) { v += a[k] * b[k]; }
+            v ^= a[k] + b[k] * 5u; } """,
+    "a limit that an outer loop changes": """
+        for (var j = 0u; j < sizes.stride; j++) {
+            for (var k = 0u; k < j * 9u; k++) {
+                v += a[k + l] * b[k]; for (var m = 0u; m < k; m++) { v ^= b[m + j]; } } }""",
+    "inner loops, one of which has a jump": """
+        for (var j = 0u; j < sizes.count; j++) {
+            for (var k = 0u; k < 5u; k++) { v += a[j + k] * b[j * 2u + k]; if v > 5000u { break; } }
+            for (var k = 3u; k < sizes.stride; k++) { if (v + k) % 2u == 0u { v += a[k * j]; } else { v ^= b[k + l]; } }
+        }""",
     "a counter that halves": """
         var k = 0u;
         while k < sizes.count {
             v += a[k] * b[k + l]; k = select(k + 1u, k / 2u + 5u, k == 6u); if v > 9000u { break; } }""",
 }
-SIZES = [(0, 0, 0, 0), (9, 3, -2, 9), (40, 1, 0, 40), (64, 4, 5, 64), (65, 5, -70, 65), (300, 17, 0, 300)]
+SIZES = [
+    (0, 0, 0, 0),
+    (9, 3, -2, 9),
+    (40, 1, 0, 40),
+    (64, 4, 5, 64),
+    (65, 5, -70, 65),
+    (150, 2, 0, 150),
+    (300, 17, 0, 300),
+]
 
 
 @pytest.mark.parametrize("sizes", SIZES)

@@ -26,8 +26,12 @@ _MOST = 2000
 """The most operations, summed over all parts, of loops that are written twice. The copy without tests is a fraction of
 the code of the other one.
 """
-_MOST_AGAIN = 160
-"""The most operations of a loop that is written twice inside of the tested copy of others."""
+_SHORT = 160
+"""The most operations, summed over all parts, of loops that are written twice for few accesses, or inside of the tested
+copy of others.
+"""
+_LIGHT = 16
+"""The most operations for each access that is not tested, of loops that are not short."""
 _FEWEST = 2
 """Minimum number of accesses whose range tests one test before the loop must replace."""
 _MIRRORED = {h.BinaryOp.GREATER: h.BinaryOp.LESS, h.BinaryOp.GREATER_EQUAL: h.BinaryOp.LESS_EQUAL}
@@ -58,41 +62,59 @@ class CountedLoops:
         loops, it proves all positions in these, else inner loops may have versions of their own. `is_tested` says that
         the code is the tested copy of loops around: only innermost and short loops have versions there.
         """
-        levels = list(_nest(level))
-        is_outer = len(levels) > 1
-        size = sum(len(self._placed.blocks[it]) for it in level.leaders) * self._site.count
-        if size > (_MOST_AGAIN if is_tested else _MOST) or (is_outer and is_tested):
+        levels, size = list(_nest(level)), self._size(level)
+        if size * self._site.count > (_SHORT if is_tested else _MOST) or (len(levels) > 1 and is_tested):
             return None
         if any(not it.is_loop or it in self._shapes.divergent for it in levels):
             return None
         counters = {it: counter for it in levels if (counter := self._counter(it)) is not None}
         return self._find(level, levels, counters) if level in counters else None
 
+    def _size(self, level: Level) -> int:
+        return sum(len(self._placed.blocks[it]) for it in level.leaders)
+
+    def _is_worth(self, level: Level, accesses: int) -> bool:
+        """Whether a loop is worth a copy without the tests of some accesses."""
+        size = self._size(level)
+        return accesses >= _FEWEST and (size * self._site.count <= _SHORT or size <= _LIGHT * accesses)
+
     def _find(self, level: Level, levels: list[Level], counters: Mapping[Level, _Counter]) -> FastVersion | None:
-        values = self._values
-        counted: dict[h.Node, Span] = {}
-        spans = Spans(
-            values.one, self._placed.types, lambda it: counted.get(it) or values.threads.span(it), self._outside(level)
-        )
-        for it in levels:
-            span = self._span_of(counters[it], spans) if it in counters else None
-            if span is not None:
-                counted[counters[it].phi] = span
-        tests: list[str] = []
-        proved: set[tuple[h.Node, h.DynamicConstant]] = set()
-        for inner, position, extent in self._accesses(levels):
-            if values.memory.is_in_range(position, extent) or values.is_proved(position, extent):
-                continue
-            found = spans.in_range(position, values.dynamic(extent))
-            if found is not None:
-                tests += found
-                proved.add((position, extent))
-            elif inner is not level:
-                return None
-        if len(proved) < _FEWEST:
+        values, tests = self._values, list[str]()
+        proved, exact = set[tuple[h.Node, h.DynamicConstant]](), set[h.Node]()
+        for inner in levels:
+            spans, own = self._spans(level, inner, counters), list[str]()
+            for position, extent in self._accesses(inner):
+                if values.memory.is_in_range(position, extent) or values.is_proved(position, extent):
+                    continue
+                found = spans.in_range(position, values.dynamic(extent))
+                if found is not None:
+                    own += found
+                    proved.add((position, extent))
+                    exact.update(spans.followed(position))
+                elif inner is not level:
+                    return None
+            tests += spans.strongest(own)
+        if not self._is_worth(level, len(proved)):
             return None
-        exact = frozenset(node for position, _ in proved for node in spans.followed(position))
-        return FastVersion(all_of(values.one, spans.strongest(tests)), Proved(frozenset(proved), exact=exact))
+        return FastVersion(all_of(values.one, tests), Proved(frozenset(proved), exact=frozenset(exact)))
+
+    def _spans(self, level: Level, inner: Level, counters: Mapping[Level, _Counter]) -> Spans:
+        """Spans before a level, of values in blocks of a level inside. Counters of loops that are not around these
+        blocks may have reached their limits.
+        """
+        counted: dict[h.Node, Span] = {}
+        threads = self._values.threads
+        spans = Spans(
+            self._values.one,
+            self._placed.types,
+            lambda it: counted.get(it) or threads.span(it),
+            self._outside(level),
+        )
+        for around in _path(level, inner):
+            span = self._span_of(counters[around], spans) if around in counters else None
+            if span is not None:
+                counted[counters[around].phi] = span
+        return spans
 
     def _span_of(self, counter: _Counter, spans: Spans) -> Span | None:
         limit = spans.of(counter.limit)
@@ -101,13 +123,11 @@ class CountedLoops:
         most = self._values.one.binary("sub", "i64", limit.most, "0" if counter.reaches_limit else "1")
         return Span("0", most, 0, max(limit.high, 0), limit.tests)
 
-    def _accesses(self, levels: list[Level]) -> Iterator[tuple[Level, h.Node, h.DynamicConstant]]:
-        """The positions and extents of accesses in blocks in which counters are below their limits."""
-        for level in levels:
-            for item in level.items:
-                if item.inner is None and item.leader is not level.header:
-                    for position, extent in accessed(self._placed, self._plan, self._private, item.leader):
-                        yield level, position, extent
+    def _accesses(self, level: Level) -> Iterator[tuple[h.Node, h.DynamicConstant]]:
+        """The positions and extents of accesses in a level's own blocks in which its counter is below the limit."""
+        for item in level.items:
+            if item.inner is None and item.leader is not level.header:
+                yield from accessed(self._placed, self._plan, self._private, item.leader)
 
     def _outside(self, level: Level) -> Callable[[h.Node], str | None]:
         """Gives the values of nodes that are uniform and defined before the loop."""
@@ -163,3 +183,13 @@ def _nest(level: Level) -> Iterator[Level]:
     for item in level.items:
         if item.inner is not None:
             yield from _nest(item.inner)
+
+
+def _path(level: Level, inner: Level) -> list[Level]:
+    """The levels from one to another inside of it, with both."""
+    path = [inner]
+    while path[-1] is not level:
+        parent = path[-1].parent
+        assert parent is not None
+        path.append(parent)
+    return path[::-1]
