@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Hashable
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ...llvm import FunctionText, Gap
 
@@ -116,14 +116,6 @@ class Slots:
             gap.fill(f"store {type} {text}, ptr {slot}")
         reset = self._resets[-1 if depth is None else depth] if self._resets else None
         self._known[key] = _Definition(text, type, self._site, is_local, places, reset, slot)
-
-    @contextmanager
-    def replaced(self, key: Hashable, text: str) -> Generator[None]:
-        """Write code in which another name stands for a value."""
-        before = self._known[key]
-        self._known[key] = replace(before, text=text, site=self._site, is_local=True)
-        yield
-        self._known[key] = before
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._known
