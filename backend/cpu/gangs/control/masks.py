@@ -61,6 +61,13 @@ class Masks:
         yield
         self._is_all.update(before)
 
+    @contextmanager
+    def copied(self) -> Generator[None]:
+        """Write code that is written again afterwards: what it defines is not known then."""
+        before = dict(self._is_all)
+        yield
+        self._is_all = before
+
     def is_known(self, key: Key) -> bool:
         """Whether the masks of a key are defined."""
         return (key, 0) in self._is_all
