@@ -20,7 +20,10 @@ def ell(columns: NDArray[np.int32], elements: NDArray[np.float32], vector: NDArr
 
 
 def csr(
-    row_starts: NDArray[np.uint32], columns: NDArray[np.uint32], elements: NDArray[np.float32], vector: NDArray[np.float32]
+    row_starts: NDArray[np.uint32],
+    columns: NDArray[np.uint32],
+    elements: NDArray[np.float32],
+    vector: NDArray[np.float32],
 ) -> dict[str, NDArray[np.float64]]:
     sums = np.concatenate([[0.0], np.cumsum(elements.astype(np.float64) * vector[columns])])
     return {"product": sums[row_starts[1:]] - sums[row_starts[:-1]]}
