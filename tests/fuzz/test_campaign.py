@@ -86,6 +86,7 @@ def test_what_fails_is_found_and_others_go_on(
     made = Worker((), seconds=0.2)
     with monkeypatch.context() as patch:
         patch.setattr(worker, "_executed", ending)
+        patch.setattr(worker, "_MOST_WAITED", 5)
         failure = made.examine(SMALL).failure
     assert failure is not None and failure.problem.splitlines()[-1] == problem
     assert failure.command[0] == "check" and problem in failure.kind

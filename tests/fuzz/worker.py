@@ -24,8 +24,10 @@ from . import command_lines
 
 _MOST_MEMORY = 8 << 30
 _ANSWERS = (0, 1, 2, 3)
-_MOST_WAITED = 6
-"""Wall-clock seconds for each processor second allowed, after which a command hangs though it computes nothing."""
+_MOST_WAITED = 30
+"""Wall-clock seconds for each processor second allowed, after which a command hangs though it computes nothing: it may
+wait for other processes of a busy machine.
+"""
 Progress = tuple[str, Any]
 
 
