@@ -121,11 +121,11 @@ def first_level_form(texture: Texture, header: bytes | bytearray | memoryview) -
 
 
 def unpack_texture(texture: Texture, data: bytes | bytearray | memoryview, given: object) -> AnyArray:
-    """A texture's first mip level as an array, of the shape in which it was given (see `first_level_form`)."""
+    """A texture's first mip level as a new array, of the shape in which it was given (see `first_level_form`)."""
     form, (dtype, shape) = format_in(texture, data), first_level_form(texture, data)
     count = prod(shape[: _spatial(texture) + is_multisampled(texture)])
     texels = np.frombuffer(data, np.uint8, count * form.words * 4, HEADER_BYTES).reshape(count, form.words * 4)
-    array = np.ascontiguousarray(texels[:, : form.bytes]).view(dtype)
+    array = texels[:, : form.bytes].copy().view(dtype)
     if not isinstance(given, np.ndarray):
         return array.reshape(shape)
     wanted = cast("AnyArray", given).shape

@@ -53,7 +53,7 @@ SHADER = tinct.load("""
 
 
 @tinct.graph
-def drawing(state, how):  # type: ignore[no-untyped-def]
+def drawing(state, how):
     """Its output `old` holds the state that the second node changes, so that it is copied."""
     first = SHADER["draw"]({"state": state, "drawn": zeros(4, 2)}, threads=(4, 2))
     second = SHADER["draw"]({"state": first["state"], "drawn": zeros(4, 2)}, threads=(3, 2))

@@ -136,7 +136,7 @@ def test_an_input_that_is_stored_to_and_sampled(device: str) -> None:
     """)
 
     @tinct.graph
-    def doubled(picture, how):  # type: ignore[no-untyped-def]
+    def doubled(picture, how):
         made = shader["twice"]({"state": picture}, threads=(4, 1))["state"]
         last = shader["twice"]({"state": made}, threads=(4, 1))["state"]
         early = shader["between"]({"before": made, "how": how, "seen": zeros(3)}, threads=3)["seen"]
@@ -167,10 +167,68 @@ def test_what_was_saved_is_put_back() -> None:
     """)
 
     @tinct.graph
-    def counting(state):  # type: ignore[no-untyped-def]
+    def counting(state):
         made = shader["count"]({"state": state, "is_enough": zeros()}, threads=1)
         return {"state": made["state"], "is_enough": made["is_enough"]}
 
     for every in (1, 8, 16):
         found = counting.run({"state": np.zeros((1, 1), np.uint32)}, device="gpu", until="is_enough", every=every)
         assert found["state"].tolist() == [[21]]
+
+
+STEP = tinct.load("""
+    @group(0) @binding(0) var before: texture_2d<u32>;
+    @group(0) @binding(1) var after: texture_storage_2d<r32uint, write>;
+    @group(0) @binding(2) var<storage, read_write> is_large: u32;
+    @compute @workgroup_size(1) fn step(@builtin(global_invocation_id) id: vec3u) {
+        let value = 2 * textureLoad(before, id.xy, 0).r + 1;
+        textureStore(after, id.xy, vec4u(value));
+        if id.x == 0 { is_large = u32(value > 100); }
+    }
+""")
+
+
+@tinct.graph
+def stepping(cells):
+    """An input that is sampled, and an output of its name that is stored: the type is that of the storage texture."""
+    made = STEP["step"]({"before": cells, "after": zeros(3, 1), "is_large": zeros()}, threads=(3, 1))
+    return {"cells": made["after"], "is_large": made["is_large"]}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_sampled_input_that_changes_places_with_what_is_stored(device: str) -> None:
+    cells = np.array([[1, 2, 3]], np.uint32)
+    assert str(stepping.inputs["cells"].type) == "texture_storage_2d<r32uint, write>"
+    assert stepping.plan({"cells": cells}, device=device, feed={"cells": "cells"}).rotations
+    assert stepping.run({"cells": cells}, device=device, repeat=3)["cells"].tolist() == [[15, 23, 31]]
+    assert stepping.run({"cells": cells}, device=device, until="is_large")["cells"].tolist() == [[127, 191, 255]]
+    frames = stepping.map([{}] * 3, state={"cells": cells}, device=device)
+    assert [it["cells"].tolist() for it in frames] == [[[3, 5, 7]], [[7, 11, 15]], [[15, 23, 31]]]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_outputs_are_not_overwritten(device: str) -> None:
+    """By later runs of the graph, and by later dispatches of a session."""
+    one, other = ({"cells": np.full((1, 3), value, np.uint32)} for value in (1, 2))
+    first = stepping.run(one, device=device)["cells"]
+    stepping.run(other, device=device)
+    assert first.tolist() == [[3, 3, 3]]
+    with tinct.Session(device) as session:
+        made = session.empty(STEP.bindings["after"], (1, 3))
+        seen = [made.numpy()]
+        for given in (one, other):
+            session.run(STEP["step"], {"before": given["cells"], "after": made, "is_large": None}, threads=(3, 1))
+            seen.append(made.numpy())
+        assert [it[0, 0] for it in seen] == [0, 3, 5]
+
+
+def test_names_of_two_types() -> None:
+    graph = tinct.Graph("other")
+    node = graph.node(STEP["step"], threads=(3, 1))
+    graph.bind_input("flag", node["before"])
+    graph.bind_input(zeros(3, 1), node["after"])
+    graph.bind_input(zeros(), node["is_large"])
+    graph.bind_output(node["is_large"], "flag")
+    message = r"'flag' is an input and an output of graph 'other', but of two types: texture_2d<u32> and u32"
+    with pytest.raises(tinct.InputError, match=message):
+        graph.program.inputs  # noqa: B018

@@ -152,6 +152,13 @@ def _wrong_access(port: Port, wanted: Port) -> str:
 # Graphs
 
 
+def _says_more(type: wgsl.Type, known: wgsl.Type) -> bool:
+    """Whether a type that fits another one is the narrower: an array with a count, or a texture with a format."""
+    if isinstance(type, wgsl.Texture) and isinstance(known, wgsl.Texture):
+        return type.format is not None and known.format is None
+    return fits(known, type) and not fits(type, known)
+
+
 class _GraphLinker:
     """Finds the types of a graph's ports and transient buffers, when those of its children are known."""
 
@@ -185,7 +192,7 @@ class _GraphLinker:
         known = self._links.types.setdefault((self._graph.name, name), type)
         if not fits(type, known) and not fits(known, type):
             yield self._mistake(statement, name, known, type)
-        elif fits(known, type) and not fits(type, known):  # the array with a count says more
+        elif _says_more(type, known):
             self._links.types[self._graph.name, name] = type
 
     def _mistake(self, statement: Statement, name: str, given: wgsl.Type, wanted: wgsl.Type) -> Mistake:

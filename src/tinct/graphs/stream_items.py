@@ -13,7 +13,7 @@ from ..backend.cpu.reused_memory import ReusedMemory
 from ..base.errors import InputError
 from ..ir.dataflow.scope import inputs_of, outputs_of
 from ..ir.dataflow.text import type_text
-from ..ir.dataflow.types import without_atomics
+from ..ir.dataflow.types import takes
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import shown
 from ..sessions import Buffer
@@ -86,7 +86,7 @@ class ItemForm:
 
     def _check_type(self, output: str, name: str) -> None:
         made, wanted = self._made[output], self._known[name]
-        if without_atomics(made) != without_atomics(wanted):
+        if not takes(wanted, made):
             types = f"{type_text(made)}, and cannot be fed to {name!r} of {type_text(wanted)}"
             raise InputError(f"the output {output!r} is of type {types}")
 
