@@ -21,7 +21,7 @@ from .code_image import CodeImage, packed, unpacked
 from .disk_cache import DiskCache, default_cache, digest
 from .host import Host, llvm_host
 from .passes import LEVEL, Passes, optimise
-from .target import Target, current_target
+from .target import Target, compiling_for, current_target, target_name
 
 _lock = threading.RLock()
 """LLVM's global state is used by one thread at a time; machine code runs outside of it."""
@@ -177,7 +177,13 @@ def _object_file(text: str, passes: Passes) -> tuple[bytes, list[float]]:
         return llvm_process.object_file(text, passes)
     if compile_time_left() is None:
         return make_object(text, passes)
-    return Background(partial(make_object, text, passes), "LLVM's work", in_c=True).result()
+    return Background(partial(_object_for, target_name(), text, passes), "LLVM's work", in_c=True).result()
+
+
+def _object_for(target: str, text: str, passes: Passes) -> tuple[bytes, list[float]]:
+    """`make_object` in another thread, which does not know the target of the one that asks."""
+    with compiling_for(target):
+        return make_object(text, passes)
 
 
 def make_object(text: str, passes: Passes) -> tuple[bytes, list[float]]:
