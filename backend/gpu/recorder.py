@@ -13,6 +13,7 @@ from typing import Final, Protocol
 
 from . import webgpu
 from .binding_headers import BindingHeader
+from .driver_threads import DriverThreads
 from .messages import Blob
 
 _DISPATCH: Final = struct.Struct("<4I")
@@ -66,10 +67,11 @@ def bind(device: webgpu.Device, pipeline: Pipeline, entries: Iterable[Entry]) ->
 
 
 class Recorder:
-    """The encoder of a device, and the pass that is open in it."""
+    """The encoder of a device, and the pass that is open in it. `threads` are those of a software driver."""
 
-    def __init__(self, device: webgpu.Device) -> None:
+    def __init__(self, device: webgpu.Device, threads: DriverThreads | None) -> None:
         self._device = device
+        self._threads = threads
         self._encoder: webgpu.CommandEncoder | None = None
         self._pass: webgpu.DirectPass | None = None
         self._set: BoundPipeline | None = None
@@ -129,8 +131,18 @@ class Recorder:
         """Hand what is recorded to the queue."""
         self._end_pass()
         if self._encoder is not None:
+            if self._threads is not None:
+                self._threads.submitted(self._commands)
             self._device.queue.submit([self._encoder.finish()])
         self._encoder, self._commands = None, 0
+
+    def read(self, buffer: webgpu.Buffer, size: int) -> memoryview:
+        """Submit what is recorded, wait until it is done, and read bytes from the start of a buffer."""
+        self.submit()
+        read = self._device.queue.read_buffer(buffer, 0, size)
+        if self._threads is not None:
+            self._threads.finished()
+        return read
 
     def abandon(self) -> None:
         """Forget what is recorded, after an error."""

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final, TypeAlias, assert_never
 
 from . import webgpu
+from .driver_threads import DriverThreads
 from .messages import Blob
 from .recorder import BoundPipeline, Entry, Pipeline, PipelineOf, Recorder, bind
 from .resident_messages import (
@@ -33,11 +34,17 @@ Act: TypeAlias = Callable[[], None]
 class ResidentMemory:
     """Buffers, textures, pipelines and bound pipelines of a device."""
 
-    def __init__(self, wgpu: webgpu.WebGpu, device: webgpu.Device, pipeline_of: PipelineOf) -> None:
+    def __init__(
+        self,
+        wgpu: webgpu.WebGpu,
+        device: webgpu.Device,
+        pipeline_of: PipelineOf,
+        threads: DriverThreads | None,
+    ) -> None:
         self._wgpu = wgpu
         self._device = device
         self._pipeline_of = pipeline_of
-        self._recorder = Recorder(device)
+        self._recorder = Recorder(device, threads)
         self._probe = new_buffer(wgpu, device, _WORD, None)
         self._buffers: dict[int, webgpu.Buffer] = {}
         self._textures: dict[int, DeviceTexture] = {}
@@ -87,8 +94,7 @@ class ResidentMemory:
                 assert_never(command["do"])
 
     def _wait(self) -> None:
-        self._recorder.submit()
-        self._device.queue.read_buffer(self._probe)  # comes back after all work that was submitted
+        self._recorder.read(self._probe, _WORD)
 
     def _act(self, step: SequenceStep) -> Act:
         """What records a step."""
@@ -164,12 +170,12 @@ class ResidentMemory:
         self._recorder.copy(source, command["source_offset"], target, command["target_offset"], command["size"])
 
     def _read(self, command: ReadHeader) -> memoryview:
-        self._recorder.submit()
         id, size = command["id"], command["size"]
         if id in self._textures:
+            self._recorder.submit()
             return self._textures[id].read_back()
         whole = max(_WORD, size + -size % _WORD)
-        return self._device.queue.read_buffer(self._buffers[id], 0, whole)[:size]
+        return self._recorder.read(self._buffers[id], whole)[:size]
 
     def _free(self, command: FreeHeader) -> None:
         """Free after what uses them is submitted."""

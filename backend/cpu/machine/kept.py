@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+import pickle
 from dataclasses import asdict
 from typing import Any
 
@@ -17,8 +17,8 @@ from .known import known_costs
 from .model import AccessCosts, Cache, MachineCosts
 from .processor import processor_name
 
-_VERSION = "1"
-"""To be changed with what is measured."""
+_VERSION = "2"
+"""To be changed with what is measured, or how it is kept."""
 _found: dict[str, MachineCosts] = {}
 """What this process has measured or read, by the name of its file."""
 _measuring: dict[str, Background[MachineCosts]] = {}
@@ -28,8 +28,9 @@ _measuring: dict[str, Background[MachineCosts]] = {}
 def machine_costs() -> MachineCosts:
     """The costs of the current target on this machine, measured the first time.
 
-    Where nothing can be kept (see `disk_cache`), or the target is another machine, or TINCT_CPU_COSTS is `table`, they
-    come from the table of known processors. Raises InputError for another value of TINCT_CPU_COSTS.
+    They come from the table of known processors where the target is another machine or TINCT_CPU_COSTS is `table`, and
+    where nothing can be kept (see `disk_cache`) unless TINCT_CPU_COSTS is `measured`: then each process measures.
+    Raises InputError for another value of TINCT_CPU_COSTS.
     """
     if not _may_be_measured():
         return known_costs(current_target())
@@ -64,15 +65,16 @@ def measure_again() -> MachineCosts:
     name, files = _name(), default_cache()
     costs = _found[name] = measure()
     if files is not None:
-        files.put(name, json.dumps(asdict(costs)).encode())
+        files.put(name, pickle.dumps(asdict(costs), pickle.HIGHEST_PROTOCOL))
     return costs
 
 
 def _may_be_measured() -> bool:
-    setting = os.environ.get("TINCT_CPU_COSTS", "measured")
-    if setting not in ("measured", "table"):
+    setting = os.environ.get("TINCT_CPU_COSTS")
+    if setting not in (None, "measured", "table"):
         raise InputError(f"TINCT_CPU_COSTS must be 'measured' or 'table', not {setting!r}")
-    return setting == "measured" and not current_target().triple and default_cache() is not None
+    may_be = setting == "measured" if setting else default_cache() is not None
+    return may_be and not current_target().triple
 
 
 def _kept() -> MachineCosts | None:
@@ -82,7 +84,7 @@ def _kept() -> MachineCosts | None:
         data = None if files is None else files.get(name)
         if data is None:
             return None
-        _found[name] = _read(json.loads(data))
+        _found[name] = _read(pickle.loads(data))
     return _found[name]
 
 

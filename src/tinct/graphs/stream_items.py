@@ -93,6 +93,8 @@ class ItemForm:
 
 def kept(value: Any, memory: ReusedMemory | None = None) -> Any:
     """A value that does not change with the caller's, and may be used again."""
+    if _is_constant(value):
+        return value
     if memory is not None and type(value) is np.ndarray and not value.dtype.hasobject:
         return memory.copy(value)
     if isinstance(value, Buffer):
@@ -100,3 +102,16 @@ def kept(value: Any, memory: ReusedMemory | None = None) -> Any:
     if isinstance(value, (memoryview, bytearray)):
         return bytes(cast("memoryview[int] | bytearray", value))
     return copy.deepcopy(value)
+
+
+def _is_constant(value: Any) -> bool:
+    """Whether this is an array that is read-only, as are all arrays that share its memory through it, which they own.
+
+    The memory of a mapped file, or of another library, may change all the same.
+    """
+    owner = value
+    while type(owner) is np.ndarray and not owner.flags.writeable and not owner.dtype.hasobject:
+        if owner.base is None:
+            return True
+        owner = owner.base
+    return owner is not value and type(owner) is bytes

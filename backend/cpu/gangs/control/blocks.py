@@ -144,7 +144,7 @@ class BlockEmitter:
             if not values.is_needed(node):
                 return
         if shape.is_vector:
-            self._define(node, lambda: compute(values.vec, node, self._types, values.vector))
+            self._define(node, lambda: values.computed(node))
         elif (exact := self._exact_operand(node)) is not None:
             self._define(node, lambda: values.wide(exact))
         else:

@@ -53,6 +53,10 @@ class ValueQueries(Protocol):
         """Whether each gang runs the current code once."""
         ...
 
+    def is_in_divergent_loop(self) -> bool:
+        """Whether the current block is in a loop that lanes may leave in different iterations."""
+        ...
+
     def is_streaming(self) -> bool:
         """Whether the current code is bound by memory, and the next gang likely accesses the bytes that follow."""
         ...
