@@ -31,7 +31,7 @@ GIVEN = {"field": np.float32([[1, 2], [3, 4]])}
 
 @tinct.graph
 def rising(field):
-    for number in range(STEPS):
+    for _number in range(STEPS):
         field = SHADER["more"]({"seen": field, "made": zeros(2, 2)}, threads=(2, 2))["made"]
     return {"field": field}
 
