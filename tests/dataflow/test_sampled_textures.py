@@ -207,6 +207,13 @@ def test_a_sampled_input_that_changes_places_with_what_is_stored(device: str) ->
 
 
 @pytest.mark.parametrize("device", DEVICES)
+def test_sizes_may_not_change(device: str) -> None:
+    message = "output 'cells' has 3 x 1 x 1 texels, but the input 'cells' that it becomes has 4 x 1 x 1: to repeat a"
+    with pytest.raises(tinct.InputError, match=message):
+        stepping.run({"cells": np.ones((1, 4), np.uint32)}, device=device, repeat=2)
+
+
+@pytest.mark.parametrize("device", DEVICES)
 def test_outputs_are_not_overwritten(device: str) -> None:
     """By later runs of the graph, and by later dispatches of a session."""
     one, other = ({"cells": np.full((1, 3), value, np.uint32)} for value in (1, 2))

@@ -317,13 +317,41 @@ def test_textures_mix_devices_and_ways(gpu: str) -> None:
         np.testing.assert_array_equal(source.numpy(), 32 * start)
 
 
+@pytest.mark.parametrize("format", ["rgba8unorm", "r32float"])
+def test_stored_textures_are_sampled(device: str, format: str) -> None:
+    """What is stored between two dispatches is seen by the next one. Off the GPU, other formats than rgba8unorm are
+    copied to a wider one each time.
+    """
+    shader = tinct.load(f"""
+        @group(0) @binding(0) var picture: texture_storage_2d<{format}, write>;
+        @group(0) @binding(1) var<uniform> value: f32;
+        @compute @workgroup_size(1) fn draw() {{ textureStore(picture, vec2u(2, 1), vec4f(value)); }}
+        @group(0) @binding(2) var seen: texture_2d<f32>;
+        @group(0) @binding(3) var<storage, read_write> found: f32;
+        @compute @workgroup_size(1) fn look() {{ found = textureLoad(seen, vec2u(2, 1), 0).r; }}
+    """)
+    shape = (3, 5, 4) if format == "rgba8unorm" else (3, 5)
+    with tinct.Session(device) as session:
+        picture, found = session.empty(shader.bindings["picture"], shape), session.empty(np.float32, 1)
+        for value in (1.0, 0.0, 1.0):
+            session.run(shader["draw"], {"picture": picture, "value": value}, threads=1)
+            session.run(shader["look"], {"seen": picture, "found": found}, threads=1)
+            assert found.numpy() == [value]
+        why = "'look' needs it as seen, which takes texels in another format"
+        widened = [it for it in session.copies if it.why == why]
+        assert len(widened) == (3 if format == "r32float" and device != "gpu" else 0)
+        if device == "gpu" and format == "r32float":
+            with pytest.raises(tinct.InputError, match=r"not supported: .* by way of Hercules IR on a GPU"):
+                session.run(shader["look"], {"seen": picture, "found": found}, threads=1, via="hercules")
+
+
 def test_textures_that_do_not_fit(device: str) -> None:
     bindings = FILTER.bindings
     with tinct.Session(device) as session:
         picture = session.buffer(np.zeros((2, 2, 4), np.uint8), bindings["eight"])
         source = session.empty(bindings["drawn"], (2, 2, 4))
         with pytest.raises(tinct.InputError, match=r"not supported: .* texels are rgba8unorm and rgba32float"):
-            session.run(FILTER["main"], {"source": picture, "drawn": source}, threads=1)
+            session.run(FILTER["main"], {"source": np.ones((2, 2, 4), np.float32), "drawn": picture}, threads=1)
         with pytest.raises(tinct.InputError, match="overlap"):
             session.run(FILTER["main"], {"source": source, "drawn": source}, threads=1)
         with pytest.raises(tinct.InputError, match="needs a texture"):

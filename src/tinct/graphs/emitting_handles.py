@@ -92,10 +92,12 @@ def features_for(type: Texture | SamplerType, handle: Handle, *, is_filtered: bo
     if type.format is None:
         is_wide = is_sampled_float(type) and texture_format(given).endswith("32float")
         return {FILTERABLE} if is_wide and is_filtered and not is_multisampled(type) else set()
-    found = {"bgra8unorm-storage"} if type.format == "bgra8unorm" else {"texture-formats-tier1"}
-    found = set() if _CORE_STORAGE.match(type.format) else found
-    needs_more = type.access is Access.READ_WRITE and not type.format.startswith("r32")
-    return {*found, *({"texture-formats-tier2"} if needs_more else ())}
+    found = set[str]()
+    if not _CORE_STORAGE.match(type.format):
+        found.add("bgra8unorm-storage" if type.format == "bgra8unorm" else "texture-formats-tier1")
+    if type.access is Access.READ_WRITE and not type.format.startswith("r32"):
+        found.add("texture-formats-tier2")
+    return found
 
 
 def layout_of(type: Texture | SamplerType, *, is_filtered: bool) -> Json:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -22,7 +22,7 @@ from ..ir.dataflow.text import type_text
 from ..ir.layout import runtime_array, runtime_count, sized, whole_words
 from ..ir.layout_leaves import leaf as leaf_of
 from ..ir.layout_packing import unpack
-from ..ir.textures import format_of
+from ..ir.textures import HEADER_BYTES, format_of, read_extent
 from ..kernel import BufferValue, Kernel
 from ..print_lines import run_by
 from ..reflection import BindingInfo, Place, describe_binding
@@ -142,6 +142,13 @@ class SessionMachine:
         """Whether it is, or ends in, a runtime-sized array."""
         type = value.content.type
         return isinstance(type, (wgsl.Array, wgsl.Struct)) and runtime_array(type) is not None
+
+    def extents(self, value: Value) -> tuple[int, ...]:
+        """Width, height, and depth or layers of a texture that is a buffer; none of other values."""
+        data = value.content.data
+        if not isinstance(data, Buffer) or data.form.texture is None:
+            return ()
+        return astuple(read_extent(data.memory.host()[:HEADER_BYTES].data))[:3]
 
     def element(self, value: Value, selectors: tuple[Selector, ...]) -> int:
         """The whole number in a value that selectors lead to."""

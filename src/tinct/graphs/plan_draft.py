@@ -96,9 +96,9 @@ class PlanDraft:
         elif device == HOST:
             self.steps.append(Fill(made))
             self._write_head(made, content.handle)
-        else:
-            type = texture_of(content.handle)
-            self.steps.append(texel_dispatch(zeros_name(type), node, device, content.handle, target_texels=made))
+        elif texture_of(content.handle).format is not None:  # others are never written, and zero when they are made
+            leaf = zeros_name(texture_of(content.handle))
+            self.steps.append(texel_dispatch(leaf, node, device, content.handle, target_texels=made))
         return made
 
     def widened(self, content: PlannedContent, wanted: wgsl.Texture, node: str) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from ..ir.types import Texture
 from .placing import Life, live_bytes, place
 from .plan import HOST, Allocation, DataExtent, Dispatch, Fill, Handle, Kind, PlanBuffer, Step, Transfer
 
@@ -63,9 +64,7 @@ class PlanMemory:
     def _place_transients(self, device: str) -> None:
         living = [it for it in self._of(device, "transient") if it in self._lives]
         textures = [it for it in living if device != HOST and self._drafts[it].handle is not None]
-        for number in textures:
-            kind: Kind = "state" if number in self._turns else "transient"
-            self._places[number] = self._allocation(device, self._drafts[number].size, kind), 0
+        self._place_textures(device, textures)
         numbers = [it for it in living if it not in textures]
         position = {number: index for index, number in enumerate(numbers)}
         lives: list[Life] = []
@@ -83,6 +82,22 @@ class PlanMemory:
             self._places[number] = first + room, offset
         self.live_bytes += live_bytes([*lives, *(Life(self._drafts[it].size, *self._lives[it]) for it in textures)])
 
+    def _place_textures(self, device: str, numbers: list[int]) -> None:
+        """Textures of a GPU: one may have the place of another one like it that lives no longer."""
+        free: dict[object, list[tuple[int, int]]] = {}
+        for number in sorted(numbers, key=lambda it: self._lives[it]):
+            draft, (start, end) = self._drafts[number], self._lives[number]
+            if number in self._turns:
+                self._places[number] = self._allocation(device, draft.size, "state"), 0
+                continue
+            known = free.setdefault(_texture_form(number, draft), [])
+            found = next((it for it in known if it[1] < start), None)
+            if found is not None:
+                known.remove(found)
+            allocation = self._allocation(device, draft.size, "transient") if found is None else found[0]
+            known.append((allocation, end))
+            self._places[number] = allocation, 0
+
     def rotations(self) -> list[tuple[int, ...]]:
         """The allocations that change places, each taking that of the next."""
         following = {self._places[source][0]: self._places[target][0] for source, target in self._turns.items()}
@@ -99,6 +114,14 @@ class PlanMemory:
             if len(chain) > 1:
                 found.append(tuple(chain))
         return found
+
+
+def _texture_form(number: int, draft: Draft) -> object:
+    """Equal for textures of which one may have the place of another: those that nodes write, of one form."""
+    type = None if draft.handle is None else draft.handle.type
+    if draft.handle is None or not isinstance(type, Texture) or type.format is None:
+        return number
+    return type.format, type.dimension, draft.handle.head
 
 
 def _lives(drafts: list[Draft], steps: list[Step], kept: set[int]) -> dict[int, tuple[int, int]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from ..base.errors import InputError
-from ..ir.textures import format_of
+from ..ir.textures import format_of, read_extent
 from ..ir.types import Texture
 from .linking import Links
 from .plan import HOST, VERSION, Handle, Plan, PlanInput, PlanOutput
@@ -81,6 +81,7 @@ class PlanOutputs:
                     f"output {output!r} has {draft.buffers[source].size} bytes, but the input {name!r} that it becomes "
                     f"has {inputs[name].size}: to repeat a graph, both must have the same size"
                 )
+            _check_extents(output, draft.buffers[source].handle, name, wanted.handle)
             if not _are_alike(draft.buffers[source].handle, wanted.handle):
                 raise Unplannable(f"its output {output!r} and its input {name!r} are textures of different forms")
             turns[source] = target
@@ -90,6 +91,18 @@ class PlanOutputs:
         kind = self.draft.buffers[buffer].kind
         is_fed = any(buffer in self.draft.uploads.get(name, ()) for name in self.draft.fed)
         return kind == "transient" or (kind == "input" and is_fed)
+
+
+def _check_extents(output: str, made: Handle | None, name: str, wanted: Handle | None) -> None:
+    """Raise InputError for a texture that becomes an input of another size."""
+    if made is None or wanted is None or not isinstance(made.type, Texture) or not isinstance(wanted.type, Texture):
+        return
+    sizes = [" x ".join(map(str, astuple(read_extent(it.head))[:3])) for it in (made, wanted)]
+    if sizes[0] != sizes[1]:
+        raise InputError(
+            f"output {output!r} has {sizes[0]} texels, but the input {name!r} that it becomes has {sizes[1]}: to "
+            "repeat a graph, both must have the same size"
+        )
 
 
 def _are_alike(one: Handle | None, other: Handle | None) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..sessions import Copy
+from ..texel_kernels import is_texel_kernel
 from .machine import NodeTiming
 from .plan import Dispatch, Plan, Transfer
 
@@ -34,7 +35,9 @@ class Record:
     timings: dict[tuple[str, ...], NodeTiming] = field(default_factory=dict[tuple[str, ...], NodeTiming])
 
     def transferred(self, plan: Plan, step: Transfer, executions: int = 1) -> None:
-        """Note the copies that a step has made."""
+        """Note the copies that a step has made, but not of the header of a texture."""
+        if step.size < plan.buffers[step.target].size and plan.buffers[step.target].handle is not None:
+            return
         devices = plan.device(step.source), plan.device(step.target)
         self.copies += [Copy(plan.buffers[step.target].label, step.size, *devices, step.why)] * executions
 
@@ -50,4 +53,4 @@ class Record:
         timing = self.timings.setdefault(step.path, NodeTiming())
         timing.compile += compiling
         timing.run += seconds
-        timing.dispatches += executions
+        timing.dispatches += 0 if is_texel_kernel(step.leaf) else executions

@@ -302,6 +302,13 @@ class _Walker:
     def _check_length(self, output: str, name: str, value: Value, before: Value) -> None:
         machine = self._machine
         counts = [machine.length(it) if machine.is_runtime_sized(it) else 0 for it in (value, before)]
+        extents = [machine.extents(it) for it in (value, before)]
+        if extents[0] != extents[1]:
+            texels = [" x ".join(map(str, it)) for it in extents]
+            raise InputError(
+                f"output {output!r} has {texels[0]} texels, but the input {name!r} that it becomes has {texels[1]}: to "
+                "repeat a graph, both must have the same size"
+            )
         if counts[0] != counts[1]:
             raise InputError(
                 f"output {output!r} has {counts[0]} elements, but the input {name!r} that it becomes has {counts[1]}: "

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...base.errors import InputError
 from ...ir.samplers import Sampler
+from ...ir.types import Texture
 from ...kernel import Kernel
 from ...reflection import BindingInfo
 from ...sessions import Buffer, Session
@@ -55,8 +56,7 @@ class Following:
             for number, size in enumerate(self.plan.sizes)
         ]
         for number, texture in self.plan.textures.items():
-            if not texture.is_drawn:
-                self._memory[number] = self._zeroed(number, texture)
+            self._memory[number] = self._zeroed(number, texture)
         for it in self.plan.inputs:
             for place in it.writes:
                 if place.buffer in self.plan.textures:
@@ -71,9 +71,19 @@ class Following:
 
     def _zeroed(self, number: int, texture: TextureFile) -> Buffer:
         """A texture of zeros."""
-        type = storage_type(texture)
+        type = self._bound_type(number) if texture.is_drawn else storage_type(texture)
         data = texture_of_texels(type, texture.extent, bytes(self.plan.sizes[number]))
         return self.session.texture(described(f"buffer {number}", type), data)
+
+    def _bound_type(self, number: int) -> Texture:
+        """The type at a binding of a texture that kernels only read."""
+        for step in self.plan.dispatches:
+            types = {(it.group, it.binding): it.type for it in self.kernels[step.kernel].bindings}
+            for it in step.bindings:
+                type = types[it.group, it.binding]
+                if it.place.buffer == number and isinstance(type, Texture):
+                    return type
+        raise self.plan.textures[number].fields.error("draw", "no kernel reads the texture")
 
     def execute(self) -> None:
         """Do the steps once. Raises DeviceError, ShaderError and InputError."""
