@@ -146,7 +146,8 @@ class Spans:
             case h.BinaryOp.SUB:
                 least, most = (self._i64("sub", *it) for it in ((left.least, right.most), (left.most, right.least)))
                 return self._made(given, least, most, left.low - right.high, left.high - right.low)
-            case h.BinaryOp.MUL if left.low >= 0 and right.low >= 0:
+            case h.BinaryOp.MUL:
+                given = left, right = self._natural(left), self._natural(right)
                 least, most = (self._i64("mul", *it) for it in ((left.least, right.least), (left.most, right.most)))
                 return self._made(given, least, most, left.low * right.low, left.high * right.high)
             case h.BinaryOp.SHIFT_LEFT if left.low >= 0 and right.low == right.high < 32:
@@ -184,6 +185,12 @@ class Spans:
             result = self._made((result, other), least, most, *bounds)
         return result
 
+    def _natural(self, span: Span) -> Span:
+        """A span, with a test that no value is negative."""
+        if span.low >= 0:
+            return span
+        return replace(span, low=0, high=max(span.high, 0), tests=(*span.tests, self._compare("sge", span.least, "0")))
+
     @staticmethod
     def _made(given: tuple[Span, Span], least: str, most: str, low: int, high: int) -> Span:
         return Span(least, most, low, high, tuple(dict.fromkeys([*given[0].tests, *given[1].tests])))
@@ -212,6 +219,9 @@ class Spans:
                 return None if left is None or right is None else (*left, *right)
             case h.Binary(op=op, lhs=lhs, rhs=rhs) if op in NEGATED:
                 return self._ordered(op if truth else NEGATED[op], self.of(lhs), self.of(rhs))
+            case h.Binary(op=h.BinaryOp.EQUAL | h.BinaryOp.NOT_EQUAL as op, lhs=lhs, rhs=rhs):
+                is_equal = truth == (op is h.BinaryOp.EQUAL)
+                return None if is_equal else self._apart(self.of(lhs), self.of(rhs))
             case _:
                 return None
 
@@ -228,6 +238,13 @@ class Spans:
             case _:
                 test = self._compare("sge", left.least, right.most)
         return (*left.tests, *right.tests, test)
+
+    def _apart(self, left: Span | None, right: Span | None) -> tuple[str, ...] | None:
+        """Tests that imply that no lane has equal values."""
+        if left is None or right is None:
+            return None
+        below, above = self._compare("slt", left.most, right.least), self._compare("sgt", left.least, right.most)
+        return (*left.tests, *right.tests, self._one.binary("or", "i1", below, above))
 
     def in_range(self, position: h.Node, extent: str) -> tuple[str, ...] | None:
         """Tests that imply that all lanes' positions are below an i64."""
