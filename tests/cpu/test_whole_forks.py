@@ -95,6 +95,32 @@ def test_the_interior_has_no_masks_and_no_clamps(name: str) -> None:
         assert absent not in interior[0]
 
 
+FLAT = """let i = x; let c = {column}; let d = {row}; if {outside} {{ return; }}
+    let l = max(c, 1u) - 1u; let g = min(c + 1u, w - 1u); let a = max(d, 1u) - 1u; let b = min(d + 1u, h - 1u);
+    r[i] = u[i] + u[a*w+c] * 3u + u[b*w+c] * 5u + u[d*w+l] * 7u + u[d*w+g] * 11u;"""
+DIVISIONS = {
+    "divided": FLAT.format(column="i % w", row="i / w", outside="i >= w * h"),
+    "signed": FLAT.format(column="u32(i32(i) % i32(w))", row="u32(i32(i) / i32(w))", outside="i >= w * h"),
+    "subtracted": FLAT.format(column="i - i / w * w", row="i / w", outside="i >= w * h"),
+    "by a constant": FLAT.format(column="i % 640u", row="i / 640u", outside="d >= h || c >= w"),
+    "masked": FLAT.format(column="i & 511u", row="i >> 9u", outside="d >= h || c >= w"),
+}
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_indices_that_are_divided_have_an_interior(name: str) -> None:
+    gang, lane = (kernel(DIVISIONS[name], (256, 1), tier) for tier in ("gang", "lane"))
+    interior = re.search(r"\ninterior\..*?\nborder\.", gang.llvm(optimised=False), re.S)
+    assert interior is not None
+    assert "masked" not in interior[0]
+    for absent in ("= urem i", "= udiv i", "= srem i", "= sdiv i"):  # of scalars
+        assert absent not in interior[0]
+    for w, h in ((512, 9), (640, 7), (130, 40), (1, 40), (0, 7), (7, 0), (5000, 1), (2**31, 3), (2**32 - 1, 2)):
+        for elements in (1, 100, 4700, 5200):
+            found, expected = (results(it, w, h, elements, (20, 1, 1)) for it in (gang, lane))
+            assert found == expected, (w, h, elements)
+
+
 def test_loads_on_one_cache_line_are_prefetched_once() -> None:
     """Three rows, with three loads in each."""
     row = "u[{0}*w+x-1u] + u[{0}*w+x] + u[{0}*w+x+1u]"

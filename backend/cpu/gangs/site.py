@@ -11,6 +11,7 @@ from ....ir.hercules import nodes as h
 from ....ir.hercules.arithmetic import ScalarValue
 from .analysis.live import Knowledge, Truth
 from .analysis.shapes import Key
+from .analysis.spans import Stepless
 
 T = TypeVar("T")
 
@@ -19,7 +20,8 @@ T = TypeVar("T")
 class Proved:
     """What is known in one version of a block: `in_range` are positions that all lanes have inside arrays of an extent,
     `linear` speculated values that are affine, and `exact` sums and products of u32 that do not wrap round. The values
-    that are the `same` as an operand of theirs are clamps in the interior. If it is `streaming`, gangs pass the block
+    that are the `same` as an operand of theirs are clamps in the interior; the remainders and quotients that are
+    `stepless` need no division. If it is `streaming`, gangs pass the block
     once each, and access much for what they compute.
     """
 
@@ -27,6 +29,7 @@ class Proved:
     linear: frozenset[h.Node] = frozenset()
     exact: frozenset[h.Node] = frozenset()
     same: Mapping[h.Node, h.Node] = field(default_factory=dict[h.Node, h.Node])
+    stepless: Mapping[h.Node, Stepless] = field(default_factory=dict[h.Node, Stepless])
     streaming: bool = False
 
 

@@ -17,6 +17,7 @@ from .bounds import constant_value, greatest
 
 _UNSIGNED = 0, (1 << 32) - 1
 _SIGNED = -(1 << 31), (1 << 31) - 1
+_BITS = 32
 _DEPTH = 24
 
 NEGATED = {
@@ -41,6 +42,16 @@ class Span:
     tests: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Stepless:
+    """A remainder or a quotient where no lane crosses a multiple of the divisor: `operand` less `offset`, an i64; the
+    opposite of the offset if there is no operand.
+    """
+
+    operand: h.Node | None
+    offset: str
+
+
 class Spans:
     """Writes the bounds and tests of spans at the current position. Methods return None where no span is known."""
 
@@ -50,10 +61,15 @@ class Spans:
         types: Mapping[h.Node, h.Type],
         counter: Callable[[h.Node], Span | None],
         uniform: Callable[[h.Node], str | None],
+        least_divisor: int | None = None,
     ) -> None:
         """`counter` gives the span of a thread number that differs between lanes, or of a Phi, `uniform` the value of a
-        node that is the same for all lanes and available here.
+        node that is the same for all lanes and available here. With a `least_divisor`, spans of remainders and
+        quotients by as much have tests that no lane crosses a multiple of the divisor.
         """
+        self._least_divisor = least_divisor
+        self.stepless: dict[h.Node, Stepless] = {}
+        """The remainders and quotients that have such tests."""
         self._one = one
         self._types = types
         self._counter = counter
@@ -96,7 +112,7 @@ class Spans:
     def _find(self, node: h.Node, depth: int) -> Span | None:
         value = constant_value(node)
         if value is not None:
-            return Span(str(value), str(value), value, value)
+            return _constant(value)
         uniform = self._uniform(node)
         if uniform is not None:
             return self._one_value(node, uniform)
@@ -110,7 +126,9 @@ class Spans:
             case h.Binary(op=op, lhs=lhs, rhs=rhs):
                 self._followed.add(node)
                 left, right = self.of(lhs, depth), self.of(rhs, depth)
-                return None if left is None or right is None else self._binary(op, left, right)
+                if left is None or right is None:
+                    return None
+                return self._without_steps(node, op, left, right) or self._binary(op, left, right)
             case h.Intrinsic(function=name, arguments=arguments) if name in _LIMITED:
                 return self._limited(name, [self.of(it, depth) for it in arguments])
             case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
@@ -136,6 +154,24 @@ class Spans:
             min(left.low, right.low),
             max(left.high, right.high),
         )
+
+    def _without_steps(self, node: h.Binary, op: h.BinaryOp, left: Span, right: Span) -> Span | None:
+        """The span of a remainder or quotient by one divisor if all lanes are between two multiples of it."""
+        op, right = _as_division(op, right)
+        is_division = op in (h.BinaryOp.REM, h.BinaryOp.DIV) and right.least == right.most
+        if self._least_divisor is None or not is_division or 0 <= right.high < self._least_divisor:
+            return None
+        if right.low == right.high and right.low <= 0:
+            return None
+        left, divisor = self._natural(left), self._extreme("smax", right.least, "1")
+        rest, quotient = (self._i64(it, left.least, divisor) for it in ("urem", "udiv"))
+        last = self._i64("add", rest, self._i64("sub", left.most, left.least))
+        tests = (*left.tests, *right.tests, self._compare("slt", last, right.least))
+        if op is h.BinaryOp.REM:
+            self.stepless[node] = Stepless(node.lhs, self._i64("sub", left.least, rest))
+            return Span(rest, last, 0, min(left.high, max(right.high - 1, 0)), tests)
+        self.stepless[node] = Stepless(None, self._i64("sub", "0", quotient))
+        return Span(quotient, quotient, 0, left.high, tests)
 
     def _binary(self, op: h.BinaryOp, left: Span, right: Span) -> Span | None:
         given = left, right
@@ -268,3 +304,18 @@ class Spans:
             else:
                 tests += [*other.tests, self._compare("sge", span.least, other.most)]
         return None if span is None else (*span.tests, *tests)
+
+
+def _as_division(op: h.BinaryOp, right: Span) -> tuple[h.BinaryOp, Span]:
+    """A shift or a mask by constants as a division by a power of two."""
+    if right.low != right.high:
+        return op, right
+    if op is h.BinaryOp.SHIFT_RIGHT and 0 <= right.low < _BITS:
+        return h.BinaryOp.DIV, _constant(1 << right.low)
+    if op is h.BinaryOp.AND and right.low > 0 and right.low & (right.low + 1) == 0:
+        return h.BinaryOp.REM, _constant(right.low + 1)
+    return op, right
+
+
+def _constant(value: int) -> Span:
+    return Span(str(value), str(value), value, value)

@@ -62,7 +62,7 @@ class WholeForks:
         self._nodes, self._one = context.nodes, context.one
         self._types = context.types
         self._items = {it.leader: it for it in context.body.top.items}
-        self._spans = Spans(self._one, self._types, self._thread, self._outside)
+        self._spans = Spans(self._one, self._types, self._thread, self._outside, context.gang.count)
 
     def find(self, room: str | None) -> WholeVersion | None:
         """The version; None if there is none or it is not worth the code. Of each row of threads, only the first `room`
@@ -224,7 +224,8 @@ class WholeForks:
                     exact.update(self._spans.followed(position))
                     self._find_unchanged(position, item.leader, found, same)
                     self._is_linear(position, item.leader, same, linear)
-        proved = Proved(frozenset(in_range), frozenset(linear), frozenset(exact), same, streaming=True)
+        stepless = self._spans.stepless
+        proved = Proved(frozenset(in_range), frozenset(linear), frozenset(exact), same, stepless, streaming=True)
         return proved, len(in_range) + len(same)
 
     def _in_range(self, position: h.Node, extent: h.DynamicConstant) -> tuple[str, ...] | None:
@@ -260,6 +261,9 @@ class WholeForks:
         match node:
             case _ if node in same:
                 operands: Sequence[h.Node] = [same[node]]
+            case _ if node in self._spans.stepless:
+                found = self._spans.stepless[node].operand
+                operands = [] if found is None else [found]
             case h.Binary(op=h.BinaryOp.ADD | h.BinaryOp.SUB | h.BinaryOp.MUL | h.BinaryOp.SHIFT_LEFT):
                 operands = predecessors(node)
             case h.Cast() | h.Bitcast():
@@ -268,10 +272,10 @@ class WholeForks:
                 return False
             case _:
                 assert_never(node)
-        found = [self._is_linear(it, leader, same, linear) for it in operands]
-        if all(found):
+        are_linear = [self._is_linear(it, leader, same, linear) for it in operands]
+        if all(are_linear):
             linear.add(node)
-        return all(found)
+        return all(are_linear)
 
 
 def _is_true(edge: BlockEdge) -> bool:

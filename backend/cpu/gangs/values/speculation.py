@@ -13,6 +13,7 @@ from .....ir.hercules.graph import predecessors
 from ...data import llvm_type
 from ...nodes import compute
 from ..analysis.shapes import UNIFORM, Kind
+from ..analysis.spans import Stepless
 from ..context import GangContext
 from ..memory.addresses import ValueQueries
 from .vectors import LaneVectors
@@ -51,6 +52,13 @@ class SpeculationEmitter:
         for other in others:
             result = self._one.binary("and", "i1", result, other)
         return first, result
+
+    def without_steps(self, node: h.Node, found: Stepless) -> str:
+        """The first lane's value of a remainder or quotient where no lane crosses a step."""
+        type = llvm_type(self._types[node])
+        offset = self._one.convert("trunc", "i64", found.offset, type) if type != "i64" else found.offset
+        operand = "0" if found.operand is None else self._values.scalar(found.operand)
+        return self._one.binary("sub", type, operand, offset)
 
     def _all_take(self, node: h.Node, arm: h.Node) -> str:
         """An i1: whether all lanes take an arm of a select."""

@@ -203,7 +203,10 @@ class GangValues:
     def define_speculated(self, node: h.Node) -> None:
         """Define a speculated node in the current part: the first lane's value, and whether the node is affine."""
         proved = self._site.proved
-        first, holds = self._speculation.emit(node, is_proved=node in proved.linear, same=proved.same.get(node))
+        if node in proved.linear and node in proved.stepless:
+            first, holds = self._speculation.without_steps(node, proved.stepless[node]), "true"
+        else:
+            first, holds = self._speculation.emit(node, is_proved=node in proved.linear, same=proved.same.get(node))
         is_local = self.use_blocks(node) <= {self._site.here}
         self.slots.define((node, self._site.part, "first"), first, data.llvm_type(self._types[node]), is_local=is_local)
         self.slots.define((node, self._site.part, "holds"), holds, "i1", is_local=is_local)
