@@ -6,7 +6,10 @@ from setuptools import Extension, setup
 
 GRAMMAR = "src/tinct/frontend/grammar"
 POOL = "src/tinct/backend/cpu/pool"
-SOURCES = ("module", "interrupts", "sequence", "crew", "copies", "kinds", "processors", "stop")
+SOURCES = (
+    *("module", "interrupts", "sequence", "crew", "copies", "kinds", "processors", "stop"),
+    *("code", "code_type", "identity"),
+)
 
 
 def extension(name: str, *sources: str, depends: tuple[str, ...] = (), options: tuple[str, ...] = ()) -> Extension:

@@ -25,6 +25,15 @@ class Deadline:
         if time.monotonic() > self.end:
             raise self.error()
 
+    def left(self) -> float | None:
+        """The seconds that are left; None means no limit. Raises DeviceError if none are."""
+        if self.seconds is None:
+            return None
+        left = self.end - time.monotonic()
+        if left <= 0:
+            raise self.error()
+        return left
+
     def error(self) -> DeviceError:
         """The error of a kernel that was stopped."""
         return DeviceError(f"the kernel did not end within {self.seconds:g} s, and was stopped")

@@ -19,9 +19,12 @@ Made = TypeVar("Made")
 
 
 class Background(Generic[Made]):
-    """Work that has begun in a thread of its own; `name` says what is done, in errors ("the start of …")."""
+    """Work that has begun in a thread of its own; `name` says what is done, in errors ("the start of …").
 
-    def __init__(self, work: Callable[[], Made], name: str) -> None:
+    The interpreter ends without it, or waits for work `in_c`, such as LLVM's, whose library must not end before it.
+    """
+
+    def __init__(self, work: Callable[[], Made], name: str, *, in_c: bool = False) -> None:
         self.owner = os.getpid()
         """The process that has the thread."""
         self._name = name
@@ -29,7 +32,7 @@ class Background(Generic[Made]):
         self._ended = threading.Event()
         self._made: list[Made] = []
         self._error: Exception | None = None
-        threading.Thread(target=self._do, name=f"tinct {name}", daemon=True).start()
+        threading.Thread(target=self._do, name=f"tinct {name}", daemon=not in_c).start()
 
     @property
     def has_ended(self) -> bool:

@@ -11,11 +11,13 @@ import math
 import struct
 from collections.abc import Callable
 from ctypes import c_float
-from fractions import Fraction
 from functools import cache
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from .types import ABSTRACT_FLOAT, BOOL, F16, F32, I32, U32, Scalar, ScalarKind
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 ScalarValue: TypeAlias = bool | int | float
 """A raw value of a scalar type."""
@@ -140,6 +142,8 @@ def round_to(scalar: Scalar, value: float) -> float:
 
 def round_fraction(scalar: Scalar, value: Fraction) -> float:
     """An exact number rounded once to a floating-point type; zero is positive."""
+    from fractions import Fraction
+
     if value == 0:
         return 0.0
     form = _FORMATS[scalar.kind]
@@ -265,6 +269,8 @@ def _scaled(significand: int, base: int, power: int, magnitude: int) -> Fraction
     """The number significand · base^power, which is less than base^magnitude. None for a number too large for every
     format; a positive number that every format rounds to zero for one that is too small.
     """
+    from fractions import Fraction
+
     if significand == 0:
         return Fraction(0)
     if magnitude > _HUGE_EXPONENT:
@@ -354,6 +360,8 @@ def in_finite_range(scalar: Scalar, value: float) -> float:
     """The value, which must be within the finite range of a floating-point type. Raises EvaluationError."""
     if abs(value) <= _FORMATS[scalar.kind].largest:
         return value
+    from fractions import Fraction
+
     hint = _largest_hint(scalar, Fraction(value)) if math.isfinite(value) else ""
     raise EvaluationError(f"value {value} cannot be represented as {type_word(scalar)}{hint}")
 

@@ -10,10 +10,12 @@ import bisect
 import errno
 import re
 from functools import cached_property
-from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from ..base.records import dataclass
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _LARGEST = 64 << 20
 """Maximum size of a source in bytes: a larger file is probably data or a device, not a shader."""

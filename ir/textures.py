@@ -7,7 +7,8 @@ side by side, each in its format's words (`texels`). A sampled texture has the w
 external texture rgba32float, a depth texture r32float: the program's data is converted when it is bound. A sampled
 texture of f32 may be *bytes*
 instead, in rgba8unorm, a quarter of the memory, padded to a whole number of wide texels. The word of the header that
-says so is the same for all invocations, and chooses between two loads.
+says so is the same for all invocations, and chooses between two loads. The memory of a storage texture of rgba8unorm is
+that of bytes, so that it may be bound as a sampled texture, too; so may one whose format is the widest.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from functools import cache
 
 from ..base.records import dataclass
 from .texels import TexelFormat, texel_format
-from .types import F32, I32, U32, Access, Array, Struct, StructMember, Texture, TextureKind, Type, array, vector
+from .types import F32, I32, U32, Access, Array, Scalar, Struct, StructMember, Texture, TextureKind, Type, array, vector
 
 SIZE, STARTS, FORMAT, TEXELS = 0, 1, 2, 3
 """Members of `storage_type`."""
@@ -28,6 +29,7 @@ _HEADER = struct.Struct(f"<{4 + MOST_LEVELS + 4}I")
 _FORMAT_OFFSET = 4 * (4 + MOST_LEVELS)
 HEADER_BYTES = _HEADER.size
 
+_BYTES = texel_format("rgba8unorm")
 _SAMPLED = {F32: "rgba32float", I32: "rgba32sint", U32: "rgba32uint"}
 
 
@@ -48,14 +50,19 @@ def format_of(texture: Texture) -> TexelFormat:
         return texel_format(texture.format)
     if is_depth(texture):
         return texel_format("r32float")
-    return texel_format(_SAMPLED[texture.sampled or F32])
+    return widest_format(texture.sampled or F32)
+
+
+def widest_format(sampled: Scalar) -> TexelFormat:
+    """The format of sampled textures of a scalar type, if their texels are not bytes."""
+    return texel_format(_SAMPLED[sampled])
 
 
 @cache
 def format_of_bytes(texture: Texture) -> TexelFormat | None:
     """The format of a texture whose texels are bytes; None if they never are."""
     may_be_bytes = texture.kind is TextureKind.SAMPLED and texture.sampled is F32
-    return texel_format("rgba8unorm") if may_be_bytes else None
+    return _BYTES if may_be_bytes else None
 
 
 def format_in(texture: Texture, data: bytes | bytearray | memoryview) -> TexelFormat:
@@ -89,6 +96,27 @@ def texel_array(texture: Texture, *, in_bytes: bool = False) -> Array:
     type = storage_type(texture, in_bytes=in_bytes).members[TEXELS].type
     assert isinstance(type, Array)
     return type
+
+
+def whole_texels(size: int, texture: Texture, form: TexelFormat) -> int:
+    """The bytes that a texture's memory has for so many bytes of texels in a format."""
+    widest = widest_format(F32) if form is _BYTES else format_of(texture)
+    return size + -size % (4 * widest.words)
+
+
+def is_sampled_as(given: Texture, wanted: Texture) -> bool:
+    """Whether a storage texture may be bound as a sampled one: it has its dimension, and channels of the sampled
+    type, which WebGPU asks for.
+    """
+    if given.format is None or wanted.format is not None or given.dimension != wanted.dimension:
+        return False
+    return wanted.kind is TextureKind.SAMPLED and texel_format(given.format).scalar is (wanted.sampled or F32)
+
+
+def needs_widening(given: Texture, wanted: Texture) -> bool:
+    """Whether the memory of a storage texture, which is bound as a sampled one, has no form that this takes."""
+    form = format_of(given)
+    return is_sampled_as(given, wanted) and form is not format_of(wanted) and form is not format_of_bytes(wanted)
 
 
 def is_loadable(type: Type) -> bool:
@@ -140,7 +168,7 @@ def pack_header(texture: Texture, extent: TextureExtent, form: TexelFormat) -> b
     """The header: the first `HEADER_BYTES` bytes."""
     starts = level_starts(texture, extent)[:-1]
     sizes = extent.width, extent.height, extent.depth, extent.count
-    return _HEADER.pack(*sizes, *_padded(starts), form is not format_of(texture), 0, 0, 0)
+    return _HEADER.pack(*sizes, *_padded(starts), form is _BYTES, 0, 0, 0)
 
 
 def _padded(starts: Iterable[int]) -> list[int]:

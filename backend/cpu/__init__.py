@@ -5,10 +5,14 @@
 
 How a function is compiled: `ir.hercules.placement` gives every node a place, `storage` gives every collection memory,
 `emit` writes control and `nodes` data as LLVM IR (operators in `data`, builtin functions in `intrinsics` and `math`,
-addresses and copies in `memory`, all as text through `llvm`), `jit` has LLVM optimise and load it, `function` runs
+addresses and copies in `memory`, all as text through `llvm`), `jit` has LLVM optimise it and loads it, `function` runs
 it on addresses, `device` binds buffers, `tiered` chooses the machine code of a dispatch, and the workers of `threads`,
 which are written in C (`pool`), share the workgroups. `privatise` says which bindings workers may have copies of, which
 are merged at the end.
+
+Machine code is kept on disk as an image (`code_image`), which `images` makes of LLVM's object file (`elf`,
+`relocations`) and C copies to its place (`pool/code.c`); what LLVM says of the machine is kept, too (`host`). A process
+that only runs kept kernels loads no LLVM.
 
 `gangs` writes a fork over literal factors for several of its threads at once, each a lane of a vector; other forks
 run one thread after another (`CompiledKernel.tier` and `tier_reason` say which and why).

@@ -1,4 +1,25 @@
-"""Worker threads in C; see `tinct.backend.cpu.threads`."""
+"""What is written in C: worker threads (see `tinct.backend.cpu.threads`), and memory for machine code."""
+
+def processor_identity() -> bytes:
+    """What tells the processor from others with another model, or other instructions; empty if it does not tell."""
+
+class Code:
+    """An image of machine code (see `tinct.backend.cpu.code_image`) in memory, until the object is dropped.
+
+    No memory is writable and executable at the same time.
+    """
+
+    def __new__(cls, content: bytes, executable: int, slots: tuple[tuple[int, str], ...], /) -> Code:
+        """The first `executable` bytes are code, all others constants, and slots for the addresses of functions of this
+        process: (offset, name).
+
+        Raises ValueError for an image that makes no sense and for a function that is not there, OSError where the
+        system gives no such memory.
+        """
+
+    @property
+    def address(self) -> int:
+        """Where the image begins, at the start of a page."""
 
 class Stop:
     """Stops the run that it is given to, once."""

@@ -10,15 +10,18 @@ each `put` does it with a probability proportional to the bytes it adds.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...base.errors import InputError
+from ...base.hashing import sha256
 from ...base.records import dataclass
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LARGEST = 256 << 20
 """Maximum size of all files together, in bytes."""
@@ -35,7 +38,7 @@ _ABANDONED = 3600
 
 def digest(*parts: str | bytes) -> str:
     """The name of the file whose contents depend on these parts."""
-    state = hashlib.sha256()
+    state = sha256()
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
         state.update(len(data).to_bytes(8, "little"))
@@ -47,21 +50,21 @@ def digest(*parts: str | bytes) -> str:
 class DiskCache:
     """The cache in a directory, which need not exist."""
 
-    directory: Path
+    directory: str | os.PathLike[str]
     largest: int = LARGEST
 
     def get(self, name: str) -> bytes | None:
         """The data that `put` stored under this name; None if it is missing or damaged."""
-        path = self.directory / (name + _SUFFIX)
+        path = self._path(name)
         try:
-            with path.open("rb") as file:
+            with open(path, "rb") as file:
                 if not _is_own(os.fstat(file.fileno())):
                     return None
                 data = file.read()
         except OSError:
             return None
         start = len(_MAGIC) + _DIGEST
-        if data[:start] != _MAGIC + hashlib.sha256(data[start:]).digest():
+        if data[:start] != _MAGIC + sha256(data[start:]).digest():
             return None
         with suppress(OSError):
             os.utime(path)
@@ -69,20 +72,20 @@ class DiskCache:
 
     def has(self, name: str) -> bool:
         """Whether there is a file of this name, which may be damaged."""
-        return (self.directory / (name + _SUFFIX)).is_file()
+        return os.path.isfile(self._path(name))
 
     def put(self, name: str, data: bytes) -> None:
         """Store data under a name, replacing a previous file. Does nothing if that fails."""
         import tempfile
 
-        check = hashlib.sha256(data).digest()
+        check = sha256(data).digest()
         with suppress(OSError):
-            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.makedirs(self.directory, mode=0o700, exist_ok=True)
             handle, path = tempfile.mkstemp(prefix="new-", dir=self.directory)
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(_MAGIC + check + data)
-                os.replace(path, self.directory / (name + _SUFFIX))
+                os.replace(path, self._path(name))
             except OSError:
                 os.unlink(path)
                 raise
@@ -92,37 +95,46 @@ class DiskCache:
     @property
     def size(self) -> tuple[int, int]:
         """The number of files, and their total bytes."""
-        sizes = [size for _, size, path in self._files() if path.suffix == _SUFFIX]
+        sizes = [size for _, size, path in self._files() if path.endswith(_SUFFIX)]
         return len(sizes), sum(sizes)
 
     def clear(self) -> None:
         """Remove all files. Raises OSError where that is not allowed."""
         for _, _, path in self._files():
-            path.unlink(missing_ok=True)
+            _remove(path)
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self.directory, name + _SUFFIX)
 
     def _shrink(self) -> None:
         """Remove the least recently used files if all together are too large."""
         files = sorted(self._files())
         for used, _, path in files:
-            if path.suffix != _SUFFIX and used < time.time() - _ABANDONED:
-                path.unlink(missing_ok=True)
+            if not path.endswith(_SUFFIX) and used < time.time() - _ABANDONED:
+                _remove(path)
         total = sum(size for _, size, _ in files)
         if total <= self.largest:
             return
         for _, size, path in files:
             if total <= self.largest * _ROOM:
                 return
-            path.unlink(missing_ok=True)
+            _remove(path)
             total -= size
 
-    def _files(self) -> Iterator[tuple[float, int, Path]]:
+    def _files(self) -> Iterator[tuple[float, int, str]]:
         """The last use, the size in bytes and the path of each file; none if the directory cannot be read."""
         with suppress(OSError), os.scandir(self.directory) as entries:
             for entry in entries:
                 with suppress(OSError):
                     if entry.name.endswith(_SUFFIX) or entry.name.startswith("new-"):
                         status = entry.stat(follow_symlinks=False)
-                        yield status.st_mtime, status.st_size, Path(entry.path)
+                        yield status.st_mtime, status.st_size, entry.path
+
+
+def _remove(path: str) -> None:
+    """Remove a file, unless another process did. Raises OSError where that is not allowed."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
 
 
 def _chance(check: bytes) -> float:
@@ -140,15 +152,21 @@ def default_cache() -> DiskCache | None:
     setting = os.environ.get("TINCT_CACHE", "on")
     if setting not in ("on", "off"):
         raise InputError(f"TINCT_CACHE must be 'on' or 'off', not {setting!r}")
-    return None if setting == "off" else DiskCache(cache_directory())
+    return None if setting == "off" else DiskCache(_directory())
 
 
 def cache_directory() -> Path:
     """The directory of the cache, which need not exist."""
+    from pathlib import Path  # takes longer to import than all else here
+
+    return Path(_directory())
+
+
+def _directory() -> str:
     given = os.environ.get("TINCT_CACHE_DIR")
     if given:
-        return Path(given)
+        return given
     base = os.environ.get("XDG_CACHE_HOME")
     if base and os.path.isabs(base):
-        return Path(base) / "tinct"
-    return Path(os.path.expanduser("~/.cache/tinct"))
+        return os.path.join(base, "tinct")
+    return os.path.expanduser("~/.cache/tinct")

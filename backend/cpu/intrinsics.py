@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ...base.records import dataclass
 from ...ir.hercules import nodes as h
-from . import math
+from . import bit_counts, math
 from .data import llvm_type, narrow, widen
 from .llvm import Ops
 from .math.coefficients import DEGREES_PARTS, RADIANS_PARTS
@@ -237,21 +237,21 @@ def _quantize(call: _Call) -> str:
 # Bits
 
 
-def _count(intrinsic: str) -> Callable[[_Call], str]:
-    return lambda call: call.intrinsic(intrinsic, call.arguments[0], flags=("false",))
+def _count(zeros: Callable[[Ops, str], str]) -> Callable[[_Call], str]:
+    return lambda call: zeros(call.ops, call.arguments[0])
 
 
 def _first_leading_bit(call: _Call) -> str:
     (value,) = call.arguments
     if call.is_signed:
         value = call.op("xor", value, call.op("ashr", value, call.c(31)))
-    return call.op("sub", call.c(31), call.intrinsic("ctlz", value, flags=("false",)))
+    return call.op("sub", call.c(31), bit_counts.leading_zeros(call.ops, value))
 
 
 def _first_trailing_bit(call: _Call) -> str:
     (value,) = call.arguments
     is_zero = call.op("icmp eq", value, call.c(0))
-    return call.select(is_zero, call.c(-1), call.intrinsic("cttz", value, flags=("false",)))
+    return call.select(is_zero, call.c(-1), bit_counts.trailing_zeros(call.ops, value))
 
 
 def _field(call: _Call, offset: str, count: str) -> tuple[str, str, str]:
@@ -337,8 +337,8 @@ _EMITTERS: dict[str, Callable[[_Call], str]] = {
     "ldexp": _ldexp,
     "quantizeToF16": _quantize,
     "countOneBits": _direct("ctpop"),
-    "countLeadingZeros": _count("ctlz"),
-    "countTrailingZeros": _count("cttz"),
+    "countLeadingZeros": _count(bit_counts.leading_zeros),
+    "countTrailingZeros": _count(bit_counts.trailing_zeros),
     "reverseBits": _direct("bitreverse"),
     "firstLeadingBit": _first_leading_bit,
     "firstTrailingBit": _first_trailing_bit,

@@ -6,25 +6,30 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-from ...base.deadline import check_compile_time
-from ...base.errors import InputError
+from ...base.deadline import check_compile_time, compile_time_error, compile_time_left
+from ...base.errors import DeviceError, InputError
+from ...base.in_time import Background
 from ...base.records import dataclass
-from . import llvm_process
+from . import _pool, llvm_process
+from .code_image import CodeImage, packed, unpacked
 from .disk_cache import DiskCache, default_cache, digest
+from .host import Host, llvm_host
 from .passes import LEVEL, Passes, optimise
 from .target import Target, current_target
 
 _lock = threading.RLock()
 """LLVM's global state is used by one thread at a time; machine code runs outside of it."""
 _numbers = itertools.count()
-_VERSION = "2"
+_VERSION = "4"
 """To be changed when modules are compiled in another way, apart from what is in their text."""
 _CODE_LEVEL = 1
+_AVX2_BYTES = 32
 _UNROLLED = ", !llvm.loop !"
 """Occurs in the text of a module that asks LLVM to unroll a loop."""
 
@@ -71,9 +76,7 @@ class _Toolchain:
     llvm: Any
     machine: Any
     linker: Any
-    """None for the code of another machine."""
-    identity: str
-    """All that decides what machine code LLVM makes of a text."""
+    """For what is no image; None for the code of another machine."""
 
 
 _held_by_fork: list[Any] = [_lock]
@@ -101,7 +104,6 @@ def _toolchain() -> _Toolchain:
 
 @cache
 def _toolchain_for(target: Target) -> _Toolchain:
-    import llvmlite
     import llvmlite.binding as llvm  # pyright: ignore[reportMissingTypeStubs]
 
     binding: Any = llvm
@@ -121,11 +123,20 @@ def _toolchain_for(target: Target) -> _Toolchain:
         codemodel="default",
         jit=not target.triple,
     )
-    versions = (llvmlite.__version__, *map(str, binding.llvm_version_info))
-    levels = f"passes {LEVEL}, code {_CODE_LEVEL}"
-    identity = "\n".join((_VERSION, *versions, levels, str(machine.triple), repr(target)))
     linker = None if target.triple else binding.create_lljit_compiler(machine, use_jit_link=True)
-    return _Toolchain(binding, machine, linker, identity)
+    return _Toolchain(binding, machine, linker)
+
+
+@contextmanager
+def _llvm_held() -> Generator[None]:
+    """No other thread uses LLVM in the body. Raises DeviceError if this thread may not wait so long for one."""
+    left = compile_time_left()
+    if not _lock.acquire(timeout=-1 if left is None else left):
+        raise compile_time_error("LLVM's work for another kernel")
+    try:
+        yield
+    finally:
+        _lock.release()
 
 
 def compile_module(text: str, passes: Passes = "scalar", emit_seconds: float = 0.0) -> MachineCode:
@@ -134,22 +145,22 @@ def compile_module(text: str, passes: Passes = "scalar", emit_seconds: float = 0
     What the cache on disk has is only loaded. Raises DeviceError when the time for compiling has expired, which is
     checked before LLVM begins, and while it works on a large module.
     """
-    with _lock:
-        tools, files = _toolchain(), default_cache()
-        name = digest(tools.identity, passes, text)
-        cached = None if files is None else _cached(tools, files, name, emit_seconds)
+    files, name = default_cache(), digest(identity(), passes, text)
+    cached = None if files is None else _cached(files, name, emit_seconds)
     if cached is not None:
         return cached
     code, seconds = _object_file(text, passes)
-    with _lock:
-        started = time.perf_counter()
-        library = _load(tools, code)
-        parsing, optimising, generating = seconds
-        generating += time.perf_counter() - started
-        if files is not None:
-            files.put(name, code)
+    from .images import image_of
+
+    started = time.perf_counter()
+    loadable = image_of(code) or code
+    address, owner = _load(loadable)
+    parsing, optimising, generating = seconds
+    generating += time.perf_counter() - started
+    if files is not None:
+        files.put(name, packed(loadable))
     times = CompileTimes(emit_seconds, parsing, optimising, generating)
-    return MachineCode(name, False, times, library["kernel"], library)
+    return MachineCode(name, False, times, address, owner)
 
 
 def object_file(text: str, passes: Passes) -> bytes:
@@ -162,50 +173,68 @@ def object_file(text: str, passes: Passes) -> bytes:
 def _object_file(text: str, passes: Passes) -> tuple[bytes, list[float]]:
     """The object file, and the seconds for parsing, passes and machine code."""
     check_compile_time()
-    is_long = llvm_process.is_long(text, passes)
-    return llvm_process.object_file(text, passes) if is_long else make_object(text, passes)
+    if llvm_process.is_long(text, passes):
+        return llvm_process.object_file(text, passes)
+    if compile_time_left() is None:
+        return make_object(text, passes)
+    return Background(partial(make_object, text, passes), "LLVM's work", in_c=True).result()
 
 
 def make_object(text: str, passes: Passes) -> tuple[bytes, list[float]]:
     """The module's object file, and the seconds for parsing, passes and machine code."""
-    with _lock:
+    with _llvm_held():
         tools = _toolchain()
         times = [time.perf_counter()]
         module = _parse(tools, text)
         times.append(time.perf_counter())
         _optimise(tools, module, text, passes)
+        module = _finished(tools, module)
         times.append(time.perf_counter())
         code: bytes = tools.machine.emit_object(module)
         times.append(time.perf_counter())
     return code, [end - start for start, end in itertools.pairwise(times)]
 
 
+def start() -> None:
+    """Load LLVM and set it up for the current target, which compiling otherwise does."""
+    with _lock:
+        _toolchain()
+
+
 def identity() -> str:
     """A text that differs if LLVM would make other machine code from the same module, such as on another machine."""
-    return _toolchain().identity
+    return _identity(current_target(), llvm_host())
+
+
+@cache
+def _identity(target: Target, host: Host) -> str:
+    levels = f"passes {LEVEL}, code {_CODE_LEVEL}"
+    return "\n".join((_VERSION, *host.versions, levels, target.triple or host.triple, repr(target)))
 
 
 def restore(name: str) -> MachineCode | None:
     """The machine code that the cache on disk has under a name."""
-    with _lock:
-        files = default_cache()
-        return None if files is None else _cached(_toolchain(), files, name, 0.0)
+    files = default_cache()
+    return None if files is None else _cached(files, name, 0.0)
 
 
-def _cached(tools: _Toolchain, files: DiskCache, name: str, emit_seconds: float) -> MachineCode | None:
-    """The machine code that the cache has under a name."""
+def _cached(files: DiskCache, name: str, emit_seconds: float) -> MachineCode | None:
+    """The machine code that the cache has under a name; None also for an image that does not fit this process."""
     started = time.perf_counter()
-    code = files.get(name)
-    if code is None:
+    data = files.get(name)
+    if data is None:
         return None
-    library = _load(tools, code)
+    try:
+        address, owner = _load(unpacked(data))
+    except ValueError:
+        return None
     times = CompileTimes(emit_seconds, 0.0, 0.0, time.perf_counter() - started)
-    return MachineCode(name, True, times, library["kernel"], library)
+    return MachineCode(name, True, times, address, owner)
 
 
 def optimised_text(text: str, passes: Passes) -> str:
     """The module after LLVM's passes."""
-    with _lock:
+    with _llvm_held():
         tools = _toolchain()
         module = _parse(tools, text)
         _optimise(tools, module, text, passes)
@@ -214,18 +243,17 @@ def optimised_text(text: str, passes: Passes) -> str:
 
 def assembly(text: str, passes: Passes) -> str:
     """The assembly text of a module."""
-    with _lock:
+    with _llvm_held():
         tools = _toolchain()
         module = _parse(tools, text)
         _optimise(tools, module, text, passes)
-        return str(tools.machine.emit_assembly(module))
+        return str(tools.machine.emit_assembly(_finished(tools, module)))
 
 
 def host() -> Sequence[str]:
     """The machine that code is made for: LLVM version, processor, triple."""
-    tools = _toolchain()
-    version = ".".join(map(str, tools.llvm.llvm_version_info))
-    return version, current_target().processor, str(tools.machine.triple)
+    target, found = current_target(), llvm_host()
+    return ".".join(found.versions[1:]), target.processor, target.triple or found.triple
 
 
 def _parse(tools: _Toolchain, text: str) -> Any:
@@ -240,11 +268,40 @@ def _optimise(tools: _Toolchain, module: Any, text: str, passes: Passes) -> None
     optimise(tools.llvm, tools.machine, module, passes, has_unrolled_loops=_UNROLLED in text)
 
 
-def _load(tools: _Toolchain, code: bytes) -> Any:
-    if tools.linker is None:
-        raise InputError(f"code for {tools.machine.triple} does not run in this process: run it in an emulator")
-    library = tools.llvm.JITLibraryBuilder()
-    library.add_object_img(code)
-    library.add_current_process()
-    library.export_symbol("kernel")
-    return library.link(tools.linker, f"kernel{next(_numbers)}")
+def _finished(tools: _Toolchain, module: Any) -> Any:
+    """An optimised module as the code generator takes it."""
+    if current_target().has_avx512 or current_target().vector_bytes != _AVX2_BYTES:
+        return module
+    from .wide_masks import with_wide_masks
+
+    text = str(module)
+    changed = with_wide_masks(text)
+    return module if changed is text else _parse(tools, changed)
+
+
+def _load(code: CodeImage | bytes) -> tuple[int, object]:
+    """The address of the function `kernel`, and the object that keeps it there. `code` is an object file if no image
+    could be made of it. Raises ValueError for an image that does not fit this process, and DeviceError.
+    """
+    triple = current_target().triple
+    if triple:
+        raise InputError(f"code for {triple} does not run in this process: run it in an emulator")
+    if isinstance(code, bytes):
+        return _linked(code)
+    try:
+        owner = _pool.Code(code.content, code.executable, code.slots)
+    except OSError as error:
+        raise DeviceError(f"the system gives no memory for machine code: {error.strerror}") from error
+    return owner.address + code.entry, owner
+
+
+def _linked(code: bytes) -> tuple[int, object]:
+    """The same for an object file, which LLVM links."""
+    with _llvm_held():
+        tools = _toolchain()
+        library = tools.llvm.JITLibraryBuilder()
+        library.add_object_img(code)
+        library.add_current_process()
+        library.export_symbol("kernel")
+        linked = library.link(tools.linker, f"kernel{next(_numbers)}")
+        return linked["kernel"], linked

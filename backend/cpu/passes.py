@@ -14,8 +14,6 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Any, Literal
 
-from .quiet import without_unroll_warnings
-
 Passes = Literal["scalar", "thorough", "quick", "baseline"]
 """LLVM's pipeline with a search for vectors in straight code, for code that has none; the same without that search; our
 own pipeline; or four fast passes.
@@ -54,6 +52,8 @@ def optimise(llvm: Any, machine: Any, module: Any, passes: Passes, *, has_unroll
     options.loop_interleaving = options.loop_unrolling = True
     builder = llvm.create_pass_builder(machine, options)
     if passes in ("scalar", "thorough"):
+        from .quiet import without_unroll_warnings
+
         with without_unroll_warnings() if has_unrolled_loops else nullcontext():
             builder.getModulePassManager().run(module, builder)
         return

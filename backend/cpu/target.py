@@ -7,10 +7,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from typing import Any, cast
 
 from ...base.errors import InputError
 from ...base.records import dataclass
+from .host import llvm_host
 
 LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
 """The microarchitecture levels of the x86-64 psABI: SSE4.2; AVX2 and FMA; AVX-512."""
@@ -50,6 +50,11 @@ OTHERS = {
 }
 """Machines of other kinds, by name: Armv8.0-A with NEON."""
 
+_GATHERING = "+fast-gather"
+"""The feature by which LLVM uses the gathers of AVX2. It otherwise does so for few processors, and makes of a gather
+under a mask a branch and a load for each lane, which takes two to four times as long on those that are not among them.
+"""
+
 _asked_for: ContextVar[str | None] = ContextVar("target asked for", default=None)
 
 
@@ -78,24 +83,21 @@ def current_target() -> Target:
 
 @cache
 def _target(name: str) -> Target:
-    import llvmlite.binding as llvm  # pyright: ignore[reportMissingTypeStubs]
-
-    binding = cast("Any", llvm)
     if name in OTHERS:
         return OTHERS[name]
-    features = binding.get_host_cpu_features()
-    has_512 = bool(features.get("avx512f") and features.get("avx512vl"))
-    has_256 = bool(features.get("avx2") and features.get("fma") and features.get("f16c"))
-    is_arm = str(binding.get_default_triple()).startswith(("aarch64", "arm64"))
+    host = llvm_host()
+    has_512, has_256 = host.has("avx512f", "avx512vl"), host.has("avx2", "fma", "f16c")
+    is_arm = host.triple.startswith(("aarch64", "arm64"))
     if name == "native":
         size = 64 if has_512 else 32 if has_256 else 16
-        has_fma = is_arm or bool(features.get("fma"))
-        has_half = is_arm or bool(features.get("f16c"))
-        name = str(binding.get_host_cpu_name())
-        return Target(name, str(features.flatten()), size, has_fma, has_half, has_512, is_arm)
-    available = [bool(features.get("sse4.2")), has_256, has_512]
+        has_fma, has_half = is_arm or host.has("fma"), is_arm or host.has("f16c")
+        features = f"{host.features},{_GATHERING}" if size == 32 else host.features
+        return Target(host.processor, features, size, has_fma, has_half, has_512, is_arm)
+    available = [host.has("sse4.2"), has_256, has_512]
     levels = [level for level, is_there in zip(LEVELS, available, strict=True) if is_there]
     if name not in levels:
         raise InputError(f"TINCT_CPU_TARGET must be one of {', '.join(['native', *levels])}, not {name!r}")
     level = LEVELS.index(name)
-    return Target(name, "", 16 << level, has_fma=level > 0, has_half=level > 0, has_avx512=level > 1)
+    return Target(
+        name, _GATHERING if level == 1 else "", 16 << level, has_fma=level > 0, has_half=level > 0, has_avx512=level > 1
+    )

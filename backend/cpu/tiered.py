@@ -23,6 +23,7 @@ from ...ir.types import BindingPoint
 from . import jit, kernel_cache
 from .compiler_files import compiler_files
 from .device import CompiledKernel
+from .host import is_host_kept
 from .kernel_cache import KernelIdentity
 from .options import CpuOptions, default_options, tier_asked_for
 
@@ -33,6 +34,8 @@ TRIAL_SECONDS = 20e-3
 """Time budget in seconds of all first runs of a kernel together: the least time that compiling gangs takes."""
 MOST_WRITTEN = 1 << 20
 """Maximum bytes that a first run may write: restoring more takes longer than first runs save."""
+
+_STARTING = "start LLVM"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ class CpuTimes:
 class TieredKernel:
     """The machine codes of an entry point. `compile` makes one, `entry_point` is its Hercules IR.
 
-    The times of starting LLVM and of loading from the cache are added to `seconds`.
+    The times of starting LLVM, which compiling needs, and of loading from the cache are added to `seconds`.
     """
 
     identity: KernelIdentity
@@ -82,11 +85,12 @@ class TieredKernel:
     trial_seconds: float = field(default_factory=lambda: TRIAL_SECONDS)
     """Seconds left for first runs."""
     _lock: CompileLock = field(default_factory=CompileLock)
+    _has_names: bool = False
 
     def run(self, dispatch: CpuDispatch) -> CpuTimes:
         """Dispatch. Raises ShaderError, InputError and DeviceError."""
-        self._start_llvm()
-        known, start = set(self._codes), time.perf_counter()
+        self._prepare_names()
+        known, starting, start = set(self._codes), self._seconds_of_start, time.perf_counter()
         with compiling_within(dispatch.timeout):
             kernel = self._first_code(dispatch)
         ready = time.perf_counter()
@@ -97,14 +101,16 @@ class TieredKernel:
             kernel.run(in_order(kernel, dispatch), dispatch.workgroups, timeout=dispatch.timeout)
         new = self._codes.keys() - known
         is_cached = bool(new) and new <= self._from_disk
-        return CpuTimes(ready - start, time.perf_counter() - ready, is_cached)
+        ended, starting = time.perf_counter(), self._seconds_of_start - starting
+        return CpuTimes(ready - start - starting, ended - ready, is_cached)
 
     def code(self, options: CpuOptions) -> CompiledKernel:
         """The machine code for these options. Raises ShaderError for what cannot be compiled."""
         with self._lock:
-            self._start_llvm()
+            self._prepare_names()
             kernel = self._codes.get(options) or self._restored(options)
             if kernel is None:
+                self._start_llvm()
                 kernel = self._codes[options] = self.compile(options)
                 kernel_cache.keep(self.identity, options, kernel)
             return kernel
@@ -112,7 +118,7 @@ class TieredKernel:
     @property
     def is_kept(self) -> bool:
         """Whether machine code of some tier is in this process or on disk."""
-        self._start_llvm()
+        self._prepare_names()
         options = (default_options(), CpuOptions("baseline"))
         return bool(self._codes) or any(kernel_cache.is_kept(self.identity, it) for it in options)
 
@@ -168,14 +174,27 @@ class TieredKernel:
             self.seconds["load from the cache"] = time.perf_counter() - start
         return kernel
 
+    def _prepare_names(self) -> None:
+        """Do what the names in the cache depend on once in a process, so that no stage's time has it."""
+        if self._has_names:
+            return
+        compiler_files()
+        if not is_host_kept():
+            self._start_llvm()
+        jit.identity()
+        self._has_names = True
+
     def _start_llvm(self) -> None:
-        """Load and set up what compiling and the cache need once in a process, so that no other stage's time has it."""
-        if "start LLVM" in self.seconds:
+        """Load and set up what compiling needs once in a process, so that no other stage's time has it."""
+        if _STARTING in self.seconds:
             return
         start = time.perf_counter()
-        jit.identity()
-        compiler_files()
-        self.seconds["start LLVM"] = time.perf_counter() - start
+        jit.start()
+        self.seconds[_STARTING] = time.perf_counter() - start
+
+    @property
+    def _seconds_of_start(self) -> float:
+        return self.seconds.get(_STARTING, 0.0)
 
 
 def in_order(kernel: CompiledKernel, dispatch: CpuDispatch) -> list[bytearray | memoryview]:

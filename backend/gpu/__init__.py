@@ -14,7 +14,8 @@ A request is one dispatch, or a program (program_model.py, program_checks.py, pr
 program_run.py): several dispatches on buffers that stay on the device until the program ends. In a session they stay
 until they are freed: a GpuQueue (queue.py) records commands and sends them together (resident_messages.py; in the child
 resident_memory.py). Steps that are executed many times are sent once, and then replayed by one message
-(queued_steps.py). Programs and sessions are encoded by the same recorder (recorder.py).
+(queued_steps.py). Programs and sessions are encoded by the same recorder (recorder.py), which keeps the threads of a
+software driver on one processor while dispatches are small (driver_threads.py).
 """
 
 from .binding_headers import FILTERABLE

@@ -208,15 +208,18 @@ class GpuDevice:
         """Why the child process of that number has ended."""
         return self._worker.ending(child)
 
-    def post_resident(self, commands: Sequence[Command], blobs: Sequence[Blob], *, child: int, timeout: float) -> Sent:
-        """Sends commands on what stays in a child process, which `settle` waits for.
+    def post_resident(
+        self, commands: Sequence[Command], blobs: Sequence[Blob], *, child: int, timeout: float, is_limited: bool
+    ) -> Sent:
+        """Sends commands on what stays in a child process, which `settle` waits for. If the time `is_limited` by a
+        caller, it begins now, else when that of what was sent before is over.
 
         Raises GpuError where that child has ended.
         """
         freed = [id for of, ids in self._drained() if of == child for id in ids]
         free: list[Command] = [{"do": "free", "ids": freed}] if freed else []
         request: Request = {"operation": "session", "seconds": timeout, "commands": [*free, *commands]}
-        return self._worker.post(request, blobs, child=child)
+        return self._worker.post(request, blobs, child=child, is_limited=is_limited)
 
     def settle(self, sent: Sequence[Sent], *, child: int) -> list[bytearray]:
         """Waits for commands that were sent, one request after another, and returns what the last of them has read.

@@ -14,6 +14,7 @@ import numpy as np
 from . import webgpu
 from .adapters import ListedAdapter, choose
 from .binding_headers import FILTERABLE, BindingHeader
+from .driver_threads import DriverThreads
 from .messages import AdapterReply, Blob, RunReply, RunRequest, interface_of, is_written
 from .model import GpuError
 from .program_messages import ProgramReply, ProgramRequest
@@ -58,7 +59,8 @@ class Executor:
         self._tick = webgpu.timestamp_period(self._device.queue) * 1e-9 if self._has_timestamps else 0.0
         self._word: webgpu.Buffer | None = None
         self._pipelines: OrderedDict[object, _Pipeline] = OrderedDict()
-        self._resident = ResidentMemory(self._wgpu, self._device, self._pipeline_of)
+        self._threads = DriverThreads() if self._adapter.info["adapter_type"] == "CPU" else None
+        self._resident = ResidentMemory(self._wgpu, self._device, self._pipeline_of, self._threads)
 
     def describe(self) -> AdapterReply:
         """The adapter, with the features and limits of the device on it."""
@@ -114,7 +116,7 @@ class Executor:
             compile_seconds += 0.0 if cached else time.perf_counter() - start
             return pipeline
 
-        run = ProgramRun(self._wgpu, self._device, request)
+        run = ProgramRun(self._wgpu, self._device, request, self._threads)
         with self._rejections():
             try:
                 run.prepare(blobs, pipeline_of)
@@ -184,6 +186,8 @@ class Executor:
     def _dispatch(self, pipeline: _Pipeline, bindings: Sequence[Resource], request: RunRequest) -> list[float]:
         """Runs every repeat; returns the seconds of each."""
         bound = bind(self._device, pipeline, map(_entry, bindings))
+        if self._threads is not None:
+            self._threads.spread()
         if not self._has_timestamps:
             return [self._timed_by_clock(bound, bindings, request) for _ in range(request["repeat"])]
         repeat = request["repeat"]

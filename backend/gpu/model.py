@@ -90,8 +90,9 @@ class TextureBinding:
 
     def raw(self) -> bytes:
         """The texels as WebGPU has them."""
-        words = np.frombuffer(self.data, np.uint8, offset=textures.HEADER_BYTES)
-        form = textures.format_of(self.type)
+        form, extent = textures.format_of(self.type), textures.read_extent(self.data)
+        size = textures.level_starts(self.type, extent)[-1] * form.words * 4
+        words = np.frombuffer(self.data, np.uint8, offset=textures.HEADER_BYTES)[:size]
         return words.reshape(-1, form.words * 4)[:, : form.bytes].tobytes()
 
     def restored(self, raw: bytes | bytearray) -> bytearray:
@@ -100,7 +101,8 @@ class TextureBinding:
         texels = np.frombuffer(raw, np.uint8).reshape(-1, form.bytes)
         words = np.zeros((len(texels), form.words * 4), np.uint8)
         words[:, : form.bytes] = texels
-        return bytearray(self.data[: textures.HEADER_BYTES] + words.tobytes())
+        size = textures.HEADER_BYTES + textures.whole_texels(words.size, self.type, form)
+        return bytearray(self.data[: textures.HEADER_BYTES] + words.tobytes()).ljust(size, b"\0")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from .model import GpuError
 WIDE_FORMATS: Final = "texture-adapter-specific-format-features"
 """The feature by which adapters may have multisampled textures of 32 bits a channel."""
 
-_NARROW: Final = {"f32": ("rgba16float", "<f2"), "i32": ("rgba16sint", "<i2"), "u32": ("rgba16uint", "<u2")}
+NARROW: Final = {"f32": ("rgba16float", "<f2"), "i32": ("rgba16sint", "<i2"), "u32": ("rgba16uint", "<u2")}
 """The formats of four channels that WebGPU lets every device multisample, with the numbers that these hold."""
 _WIDE: Final = {"f32": "<f4", "i32": "<i4", "u32": "<u4"}
 _WGSL: Final = """
@@ -41,20 +41,23 @@ def multisampled_format(device: webgpu.Device, texture: TextureHeader) -> str:
     """The format of a multisampled texture on a device: `texture["format"]` where that can be, or one of 16 bits."""
     if texture["format"] == DEPTH_FORMAT or WIDE_FORMATS in device.features:
         return texture["format"]
-    return _NARROW[texture["sampled"]][0]
+    return NARROW[texture["sampled"]][0]
 
 
 def check_samples(texture: TextureHeader, format: str, data: Blob) -> None:
     """Raise GpuError for samples that a format of 16 bits a channel does not hold."""
     sampled = texture["sampled"]
-    if format == texture["format"]:
-        return
-    samples = np.frombuffer(data, _WIDE[sampled])
-    with np.errstate(over="ignore"):
-        stored = samples.astype(_NARROW[sampled][1]).astype(samples.dtype)
-    if not np.array_equal(stored, samples, equal_nan=sampled == "f32"):
+    if format != texture["format"] and not holds(sampled, data):
         what = f"samples of {sampled} that {format} does not hold"
         raise GpuError("invalid", f"not supported: {what}, on an adapter without the feature '{WIDE_FORMATS}'")
+
+
+def holds(sampled: str, data: Blob) -> bool:
+    """Whether the format of 16 bits a channel has all samples, which are numbers of 32 bits."""
+    samples = np.frombuffer(data, _WIDE[sampled])
+    with np.errstate(over="ignore"):
+        stored = samples.astype(NARROW[sampled][1]).astype(samples.dtype)
+    return np.array_equal(stored, samples, equal_nan=sampled == "f32")
 
 
 class SamplePainter:

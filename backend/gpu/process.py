@@ -78,10 +78,13 @@ class WorkerProcess:
         with self._using() as child:
             return child.answer(child.send(request, blobs))
 
-    def post(self, request: Request, blobs: Sequence[Blob], *, child: int) -> Sent:
-        """Sends a request to the child of that number, without waiting for the reply. Raises GpuError if it ended."""
+    def post(self, request: Request, blobs: Sequence[Blob], *, child: int, is_limited: bool = False) -> Sent:
+        """Sends a request to the child of that number, without waiting for the reply. Raises GpuError if it ended.
+
+        The time of one that `is_limited` begins now, that of others when the time of the requests before it is over.
+        """
         with self._using(child) as running:
-            return running.send(request, blobs)
+            return running.send(request, blobs, is_limited=is_limited)
 
     def answer(self, sent: Sent, *, child: int) -> tuple[Reply, list[bytearray]]:
         """Waits for the reply to a request that the child of that number has. Raises GpuError when it ends before."""
@@ -156,13 +159,17 @@ class _Child:
         """Whether it is a child of this process, and has not ended."""
         return self.owner == os.getpid() and self.popen.poll() is None
 
-    def send(self, request: Request, blobs: Sequence[Blob]) -> Sent:
-        """Send a request, whose time begins when that of the requests before it is over."""
+    def send(self, request: Request, blobs: Sequence[Blob], *, is_limited: bool = False) -> Sent:
+        """Send a request; see `WorkerProcess.post`. Raises GpuError."""
+        sent = Sent(request)
+        expire = partial(self._expire, request)
+        if is_limited:
+            sent.alarm.enter_context(ALARMS.set(request["seconds"], expire))
         while len(self._sent) >= _MOST_SENT or any(it.has_data for it in self._sent):
             self._receive()
-        sent = Sent(request)
-        seconds = request["seconds"] + sum(it.request["seconds"] for it in self._sent)
-        sent.alarm.enter_context(ALARMS.set(seconds, partial(self._expire, request)))
+        if not is_limited:
+            seconds = request["seconds"] + sum(it.request["seconds"] for it in self._sent)
+            sent.alarm.enter_context(ALARMS.set(seconds, expire))
         self._sent.append(sent)
         try:
             send(cast(IO[bytes], self.popen.stdin), request, blobs)

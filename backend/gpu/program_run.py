@@ -13,6 +13,7 @@ import numpy as np
 
 from . import webgpu
 from .binding_headers import BindingHeader
+from .driver_threads import DriverThreads
 from .messages import Blob
 from .model import BufferKind
 from .program_messages import BoundHeader, BufferHeader, DispatchHeader, ProgramRequest, StepHeader
@@ -33,13 +34,14 @@ class ProgramRun:
     wgpu: webgpu.WebGpu
     device: webgpu.Device
     request: ProgramRequest
+    threads: DriverThreads | None
     _buffers: list[webgpu.Buffer] = field(default_factory=list[webgpu.Buffer])
     _numbers: dict[int, webgpu.Buffer] = field(default_factory=dict[int, webgpu.Buffer])
     _prepared: dict[int, BoundPipeline] = field(default_factory=dict[int, BoundPipeline])
     _recorder: Recorder = field(init=False)
 
     def __post_init__(self) -> None:
-        self._recorder = Recorder(self.device)
+        self._recorder = Recorder(self.device, self.threads)
 
     def prepare(self, blobs: Sequence[Blob], pipeline_of: PipelineOf) -> None:
         """Create the buffers with what they start as, compile all kernels, and bind the buffers."""
@@ -69,7 +71,7 @@ class ProgramRun:
         self._run(self.request["steps"])
         self._recorder.submit()
         if self._buffers:
-            self.device.queue.read_buffer(self._buffers[0], 0, _WORD)  # waits for all work that was submitted
+            self._recorder.read(self._buffers[0], _WORD)  # waits for all work that was submitted
 
     def outputs(self) -> list[memoryview]:
         """The bytes of the outputs."""
@@ -120,8 +122,7 @@ class ProgramRun:
         self._recorder.copy(self._numbers[chunk], _WORD * place, self._buffers[counter], 0, _WORD)
 
     def _is_set(self, flag: int) -> bool:
-        self._recorder.submit()
-        return any(self.device.queue.read_buffer(self._buffers[flag], 0, _WORD))
+        return any(self._recorder.read(self._buffers[flag], _WORD))
 
 
 def _dispatches(steps: Sequence[StepHeader]) -> list[DispatchHeader]:

@@ -139,7 +139,7 @@ class GpuQueue:
         self._add({"do": "write", "id": target.id}, binding.raw())
 
     def copy(self, source: Resident, target: Resident, size: int, *, start: int = 0, target_start: int = 0) -> None:
-        """Copy bytes between buffers."""
+        """Copy bytes between buffers, or a texture of one level to another one of its format and extents."""
         self._add(
             {
                 "do": "copy",
@@ -151,8 +151,8 @@ class GpuQueue:
             }
         )
 
-    def pipeline(self, wgsl: str, entry: str, bindings: Sequence[BindingHeader], *, timeout: float) -> Resident:
-        """The pipeline of an entry point, compiled now if it is new."""
+    def pipeline(self, wgsl: str, entry: str, bindings: Sequence[BindingHeader], *, timeout: float | None) -> Resident:
+        """The pipeline of an entry point, compiled now if it is new; None is no limit but that of the device."""
         key = wgsl, entry, tuple(map(interface_of, bindings))
         found = self._pipelines.get(key)
         if found is None:
@@ -160,7 +160,8 @@ class GpuQueue:
             self._ask(
                 [{"do": "pipeline", "id": found.id, "wgsl": wgsl, "entry": entry, "bindings": list(bindings)}],
                 (),
-                timeout,
+                DEFAULT_SECONDS if timeout is None else timeout,
+                is_limited=timeout is not None,
             )
             self._pipelines[key] = found
         return found
@@ -236,7 +237,7 @@ class GpuQueue:
             self.wait()
         elif self._commands:
             with self._breaking():
-                self._posted.append(self._post(*self._taken(None)))
+                self._posted.append(self._post(*self._taken(None), is_limited=False))
 
     def close(self) -> None:
         """Forget what is recorded, and free all that stays."""
@@ -263,7 +264,7 @@ class GpuQueue:
     def _send(self, timeout: float | None) -> list[bytearray]:
         """Send what is recorded, free what is no longer used, and wait. Each dispatch may take `DEFAULT_SECONDS`."""
         with self._breaking():
-            read = self._ask(*self._taken(timeout))
+            read = self._ask(*self._taken(timeout), is_limited=timeout is not None)
         self._waiting, self._enough = 0, _FIRST_BYTES
         return read
 
@@ -291,11 +292,13 @@ class GpuQueue:
         self._commands, self._blobs, self._runs, self._dispatches = [], [], [], None
         self._created = self._replayed = 0
 
-    def _ask(self, commands: Sequence[Command], blobs: Sequence[Blob], timeout: float) -> list[bytearray]:
-        """Send commands and wait; returns what they read."""
+    def _ask(
+        self, commands: Sequence[Command], blobs: Sequence[Blob], timeout: float, *, is_limited: bool = False
+    ) -> list[bytearray]:
+        """Send commands and wait; returns what they read. A limit counts for what was sent before, too."""
         earlier, self._posted = self._posted, []
         try:
-            sent = self._post(commands, blobs, timeout)
+            sent = self._post(commands, blobs, timeout, is_limited=is_limited)
             with self._breaking():
                 self._settle(earlier)
             return self._settle([sent])
@@ -303,8 +306,8 @@ class GpuQueue:
             self.is_broken = self.is_broken or not self.is_running
             raise
 
-    def _post(self, commands: Sequence[Command], blobs: Sequence[Blob], timeout: float) -> Sent:
-        return self.device.post_resident(commands, blobs, child=self._child, timeout=timeout)
+    def _post(self, commands: Sequence[Command], blobs: Sequence[Blob], timeout: float, *, is_limited: bool) -> Sent:
+        return self.device.post_resident(commands, blobs, child=self._child, timeout=timeout, is_limited=is_limited)
 
     def _settle(self, sent: Sequence[Sent]) -> list[bytearray]:
         return self.device.settle(sent, child=self._child)

@@ -77,7 +77,7 @@ class ClearRange:
 
 @dataclass(frozen=True, slots=True)
 class CopyRange:
-    """A copy of `size` bytes between two buffers; all numbers are multiples of 4."""
+    """A copy of `size` bytes between two buffers; all numbers are multiples of 4. Or of a texture, as a whole."""
 
     source: Resident
     start: int

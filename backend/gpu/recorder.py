@@ -13,6 +13,7 @@ from typing import Final, Protocol
 
 from . import webgpu
 from .binding_headers import BindingHeader
+from .driver_threads import DriverThreads
 from .messages import Blob
 
 _DISPATCH: Final = struct.Struct("<4I")
@@ -66,10 +67,11 @@ def bind(device: webgpu.Device, pipeline: Pipeline, entries: Iterable[Entry]) ->
 
 
 class Recorder:
-    """The encoder of a device, and the pass that is open in it."""
+    """The encoder of a device, and the pass that is open in it. `threads` are those of a software driver."""
 
-    def __init__(self, device: webgpu.Device) -> None:
+    def __init__(self, device: webgpu.Device, threads: DriverThreads | None) -> None:
         self._device = device
+        self._threads = threads
         self._encoder: webgpu.CommandEncoder | None = None
         self._pass: webgpu.DirectPass | None = None
         self._set: BoundPipeline | None = None
@@ -117,6 +119,10 @@ class Recorder:
         """Record a copy of `size` bytes between buffers; `start` and `target_start` are the first ones."""
         self._outside_passes().copy_buffer_to_buffer(source, start, target, target_start, size)
 
+    def copy_texture(self, source: webgpu.Texture, target: webgpu.Texture, size: tuple[int, int, int]) -> None:
+        """Record a copy of the first level of a texture, of that size."""
+        self._outside_passes().copy_texture_to_texture(_first_level(source), _first_level(target), size)
+
     def clear(self, buffer: webgpu.Buffer, start: int = 0, size: int | None = None) -> None:
         """Record that a buffer, or `size` bytes of it from `start` on, is filled with zeros."""
         self._outside_passes().clear_buffer(buffer, start, size)
@@ -125,8 +131,18 @@ class Recorder:
         """Hand what is recorded to the queue."""
         self._end_pass()
         if self._encoder is not None:
+            if self._threads is not None:
+                self._threads.submitted(self._commands)
             self._device.queue.submit([self._encoder.finish()])
         self._encoder, self._commands = None, 0
+
+    def read(self, buffer: webgpu.Buffer, size: int) -> memoryview:
+        """Submit what is recorded, wait until it is done, and read bytes from the start of a buffer."""
+        self.submit()
+        read = self._device.queue.read_buffer(buffer, 0, size)
+        if self._threads is not None:
+            self._threads.finished()
+        return read
 
     def abandon(self) -> None:
         """Forget what is recorded, after an error."""
@@ -158,3 +174,7 @@ class Recorder:
         if self._pass is not None:
             self._pass.end()
         self._pass = self._set = None
+
+
+def _first_level(texture: webgpu.Texture) -> webgpu.Descriptor:
+    return {"texture": texture, "mip_level": 0, "origin": (0, 0, 0)}

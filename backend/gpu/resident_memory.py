@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final, TypeAlias, assert_never
 
 from . import webgpu
+from .driver_threads import DriverThreads
 from .messages import Blob
 from .recorder import BoundPipeline, Entry, Pipeline, PipelineOf, Recorder, bind
 from .resident_messages import (
@@ -18,6 +19,7 @@ from .resident_messages import (
     FreeHeader,
     ReadHeader,
     ReplayHeader,
+    SequenceCopy,
     SequenceStep,
 )
 from .resources import DeviceSampler, DeviceTexture, new_buffer
@@ -32,11 +34,17 @@ Act: TypeAlias = Callable[[], None]
 class ResidentMemory:
     """Buffers, textures, pipelines and bound pipelines of a device."""
 
-    def __init__(self, wgpu: webgpu.WebGpu, device: webgpu.Device, pipeline_of: PipelineOf) -> None:
+    def __init__(
+        self,
+        wgpu: webgpu.WebGpu,
+        device: webgpu.Device,
+        pipeline_of: PipelineOf,
+        threads: DriverThreads | None,
+    ) -> None:
         self._wgpu = wgpu
         self._device = device
         self._pipeline_of = pipeline_of
-        self._recorder = Recorder(device)
+        self._recorder = Recorder(device, threads)
         self._probe = new_buffer(wgpu, device, _WORD, None)
         self._buffers: dict[int, webgpu.Buffer] = {}
         self._textures: dict[int, DeviceTexture] = {}
@@ -86,8 +94,7 @@ class ResidentMemory:
                 assert_never(command["do"])
 
     def _wait(self) -> None:
-        self._recorder.submit()
-        self._device.queue.read_buffer(self._probe)  # comes back after all work that was submitted
+        self._recorder.read(self._probe, _WORD)
 
     def _act(self, step: SequenceStep) -> Act:
         """What records a step."""
@@ -101,10 +108,7 @@ class ResidentMemory:
             case "clear":
                 return partial(recorder.clear, self._buffers[step["target"]], step["target_offset"], step["size"])
             case "copy":
-                source, target = self._buffers[step["source"]], self._buffers[step["target"]]
-                return partial(
-                    recorder.copy, source, step["source_offset"], target, step["target_offset"], step["size"]
-                )
+                return partial(self._copy, step)
             case _:
                 assert_never(step["step"])
 
@@ -156,17 +160,22 @@ class ResidentMemory:
         resource = {"buffer": self._buffers[id], "offset": header["offset"], "size": header["size"]}
         return Entry(header["group"], header["binding"], resource)
 
-    def _copy(self, command: CopyHeader) -> None:
+    def _copy(self, command: CopyHeader | SequenceCopy) -> None:
+        """Copy bytes between buffers, or the first level of a texture to another texture."""
+        if command["source"] in self._textures:
+            texture, other = self._textures[command["source"]], self._textures[command["target"]]
+            self._recorder.copy_texture(texture.texture, other.texture, texture.facts["size"])
+            return
         source, target = self._buffers[command["source"]], self._buffers[command["target"]]
         self._recorder.copy(source, command["source_offset"], target, command["target_offset"], command["size"])
 
     def _read(self, command: ReadHeader) -> memoryview:
-        self._recorder.submit()
         id, size = command["id"], command["size"]
         if id in self._textures:
+            self._recorder.submit()
             return self._textures[id].read_back()
         whole = max(_WORD, size + -size % _WORD)
-        return self._device.queue.read_buffer(self._buffers[id], 0, whole)[:size]
+        return self._recorder.read(self._buffers[id], whole)[:size]
 
     def _free(self, command: FreeHeader) -> None:
         """Free after what uses them is submitted."""

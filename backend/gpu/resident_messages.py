@@ -64,7 +64,7 @@ class DispatchesHeader(TypedDict):
 
 
 class CopyHeader(TypedDict):
-    """A copy of `size` bytes from one buffer to another."""
+    """A copy of `size` bytes from one buffer to another, or of the first level of a texture to another texture."""
 
     do: Literal["copy"]
     source: int
@@ -94,7 +94,7 @@ class SequenceClear(TypedDict):
 
 
 class SequenceCopy(TypedDict):
-    """A copy between buffers."""
+    """A copy between buffers, or of the first level of a texture to another texture."""
 
     step: Literal["copy"]
     source: int

@@ -31,11 +31,13 @@ typedef struct { uint32_t queries, keys; } AttentionParams;
 typedef struct { uint32_t rows, places; } EllMatrix;
 typedef struct { uint32_t size[2]; float nearness, likeness; } Filter;
 typedef struct { int32_t size[2], reach; } Flood;
+typedef struct { uint32_t nx, ny, nz; float rate; } Grid;
+typedef struct { uint32_t key, value; } Record;
 
 enum { REDUCE_BLOCK = 512, HALVING_BLOCK = 256, INTERLEAVED_BLOCK = 256, RING = 128, STRIDED_BLOCK = 256 };
 enum { HILLIS_STEELE_BLOCK = 256, BLELLOCH_BLOCK = 128, PAIRS_BLOCK = 512, KOGGE_STONE_BLOCK = 256 };
 enum { RAKING_BLOCK = 1024, SKLANSKY_BLOCK = 512 };
-enum { SORT_BLOCK = 128, PAIRS_SORT_BLOCK = 512, RADIX_BLOCK = 1024, RADIX = 16 };
+enum { SORT_BLOCK = 128, PAIRS_SORT_BLOCK = 512, RECORDS_SORT_BLOCK = 1024, RADIX_BLOCK = 1024, RADIX = 16 };
 enum { BINS = 256, BLOCKED_BINS = 128, FFT_POINTS = 256, HEAD = 32, CLUSTERS = 16, UPDATE_PART = 1024 };
 enum { CONVOLVE_RADIUS = 8, TAPS = 2 * CONVOLVE_RADIUS + 1, BILATERAL_RADIUS = 3, BOUNCES = 4 };
 

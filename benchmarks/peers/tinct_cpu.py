@@ -10,6 +10,7 @@ from functools import cache
 import tinct
 from tinct.backend.cpu import CpuOptions
 from tinct.backend.cpu.jit import host
+from tinct.backend.cpu.machine import machine_costs
 from tinct.backend.cpu.target import compiling_for, current_target, target_name
 from tinct.base.errors import InputError
 from tinct.ir.diagnostics import ShaderError
@@ -38,6 +39,7 @@ class TinctCpu:
 
     def prepare(self, problem: Problem) -> Prepared:
         os.environ["TINCT_CACHE"] = "off"
+        os.environ.setdefault("TINCT_CPU_COSTS", "measured")  # which a machine without a cache does not do unasked
         with self.target():
             return self._prepared(problem)
 
@@ -82,6 +84,9 @@ class TinctAvx2(TinctCpu):
 
 @cache
 def _load_compiler(target: str) -> None:
-    """Loads Python modules, and LLVM for the current target, which is no part of compiling a kernel."""
+    """Loads Python modules, and LLVM for the current target, and measures the machine, which is no part of compiling a
+    kernel.
+    """
     shader = tinct.load("@compute @workgroup_size(1) fn main() {}")
     assert shader.compilation("main", {}).cpu
+    machine_costs()

@@ -1,8 +1,7 @@
 """`python -m benchmarks.schedules [NAME…]`: nests, tuned for some seconds each, beside NumPy.
 
 Results are compared before anything is timed. Rounds are interleaved; times leave out what copies to and from a GPU
-take. A histogram is missing, since indices of a nest do not depend on data, and attention, since the scores of a row,
-which are used twice, are not kept in memory.
+take.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
+from tinct.buffers import buffer_elements
 from tinct.ir.schedule.text import print_decisions
 from tinct.nests import TunedNest
 from tinct.tuning.bench import Bench
@@ -102,7 +102,7 @@ def _measured(problem: Problem, best: TunedNest, rounds: int) -> Row:
     expected = problem.numpy(*inputs.values())
     _check(problem.name, expected, best.run(inputs)[output])
     job = job_of(best.lowered, problem.nest.ir, best.sizes)
-    values = {name: it.reshape(-1) for name, it in {**inputs, **data.outputs}.items()}
+    values = {name: buffer_elements(it) for name, it in {**inputs, **data.outputs}.items()}
     ours, theirs = list[float](), list[float]()
     with Bench(best.device, values, contract=best.is_contracted, form="plain") as bench:
         bench.results(job, [output], float("inf"))

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from tinct import Nest
 
 Array = npt.NDArray[Any]
+_BINS = 256
 Sizes = Mapping[str, int]
 
 
@@ -90,6 +91,33 @@ def convolution(width: int) -> Nest:
     )
     weights = nest.load("weights", "f32", [o, c, dy, dx])
     nest.store("result", nest.reduce("+", pixels * weights, on=[c, dy, dx]), [o, y, x])
+    return nest
+
+
+def attention() -> Nest:
+    """Of one head: rows of v, weighted by the softmax of the products of rows of q and k."""
+    nest = Nest("attention")
+    i, e, j, d = nest.dim("queries"), nest.dim("width", "e"), nest.dim("keys", "j"), nest.dim("depth", "d")
+    products = nest.load("q", "f32", [i, d]) * nest.load("k", "f32", [j, d])
+    score = nest.reduce("+", products, on=[d]) * 0.125
+    nest.store("o", nest.softmax_sum(score, nest.load("v", "f32", [j, e]), j), [i, e])
+    return nest
+
+
+def histogram() -> Nest:
+    """Of 256 bins; numbers past the last one are not counted."""
+    nest = Nest("histogram")
+    i = nest.dim("n")
+    nest.scatter("counts", 1, [nest.load("x", "u32", [i])], extents=[_BINS], type="u32")
+    return nest
+
+
+def product_of_halves() -> Nest:
+    """Of f16, with sums of f32."""
+    nest = Nest("product")
+    i, j, k = nest.dim("m"), nest.dim("n"), nest.dim("inner", name="k")
+    a, b = nest.call("f32", nest.load("a", "f16", [i, k])), nest.call("f32", nest.load("b", "f16", [k, j]))
+    nest.store("c", nest.call("f16", nest.reduce("+", a * b, on=[k])), [i, j])
     return nest
 
 
@@ -173,6 +201,10 @@ def _dot(a: Array, b: Array) -> Array:
     return np.asarray(a @ b)
 
 
+def _product_in_floats(a: Array, b: Array) -> Array:
+    return (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float16)
+
+
 def _transposed(x: Array) -> Array:
     return np.ascontiguousarray(x.T)
 
@@ -209,6 +241,14 @@ def _box(u: Array) -> Array:
     return np.asarray(sum(shifted[1:], shifted[0]) * np.float32(1 / 9))
 
 
+def _attention(q: Array, k: Array, v: Array) -> Array:
+    return np.asarray(_softmax(q @ k.T * np.float32(0.125)) @ v)
+
+
+def _histogram(x: Array) -> Array:
+    return np.bincount(x, minlength=_BINS)[:_BINS].astype(np.uint32)
+
+
 def _of(*names: str) -> Callable[[Sizes], int]:
     """Twice the product of sizes: a multiplication and an addition for each."""
 
@@ -221,12 +261,29 @@ def _of(*names: str) -> Callable[[Sizes], int]:
     return count
 
 
+def _scores(sizes: Sizes) -> int:
+    return _of("queries", "keys", "depth")(sizes) + _of("queries", "keys", "width")(sizes)
+
+
 def _square(size: int) -> Sizes:
     return {"m": size, "n": size, "inner": size}
 
 
 def _rows(rows: int, columns: int) -> Sizes:
     return {"rows": rows, "columns": columns}
+
+
+def _products_of_halves() -> list[Problem]:
+    count = _of("m", "n", "inner")
+    odd, quick = {"m": 1000, "n": 777, "inner": 333}, _square(17)
+    found = [
+        Problem("product 512 of f16", product("f16"), _square(512), quick, np.matmul, count),
+        Problem("product 1000×777×333 of f16", product("f16"), odd, quick, np.matmul, count),
+    ]
+    for name, sizes in (("512", _square(512)), ("2048", _square(2048)), ("1000×777×333", odd)):
+        full = f"product {name} of f16 in f32"
+        found.append(Problem(full, product_of_halves(), sizes, quick, _product_in_floats, count))
+    return found
 
 
 _IMAGE = {"outputs": 16, "inputs": 16, "h": 254, "w": 254}
@@ -249,7 +306,7 @@ def problems() -> list[Problem]:
     odd = {"m": 1000, "n": 777, "inner": 333}
     found += [
         Problem("product 1000×777×333", product("f32"), odd, _square(17), np.matmul, _of("m", "n", "inner")),
-        Problem("product 512 of f16", product("f16"), _square(512), _square(17), np.matmul, _of("m", "n", "inner")),
+        *_products_of_halves(),
         Problem(
             "batched products",
             batched(),
@@ -274,6 +331,15 @@ def problems() -> list[Problem]:
         Problem("softmax", softmax(), long, quick, _softmax),
         Problem("layer norm", layer_norm(), long, quick, _layer_norm),
         Problem("argmax", argmax(), wide, quick, _argmax),
+        Problem("histogram", histogram(), {"n": 1 << 24}, {"n": 5000}, _histogram),
+        Problem(
+            "attention",
+            attention(),
+            {"queries": 1024, "width": 64, "keys": 1024, "depth": 64},
+            {"queries": 9, "width": 8, "keys": 17, "depth": 8},
+            _attention,
+            _scores,
+        ),
         Problem("5-point stencil", stencil(), {"h": 4096, "w": 4096}, {"h": 40, "w": 50}, _stencil),
         Problem("3×3 stencil", box(), {"h": 4096, "w": 4096}, {"h": 40, "w": 50}, _box),
     ]

@@ -1,7 +1,7 @@
 // Follows a plan that `tinct graph --emit` wrote, with nothing but WebGPU: in browsers, Deno, or node with a package that
 // has WebGPU. docs/emit.md describes plans.
 
-const VERSION = 4;
+const VERSION = 5;
 
 export class Program {
     // `wgsl` maps the names of the plan's files to their texts. Throws where the plan or a kernel does not fit.
@@ -10,6 +10,7 @@ export class Program {
             throw new Error(`expected a tinct plan of version ${VERSION}`);
         }
         const program = new Program(device, plan);
+        program.wgsl = wgsl;
         program.pipelines = await Promise.all(plan.kernels.map((kernel) => program.pipelineOf(kernel, wgsl)));
         return program;
     }
@@ -25,10 +26,10 @@ export class Program {
         const bits = (names) => usage.reduce((sum, name) => sum | names[name], 0);
         if (sampler) return this.device.createSampler(sampler);
         if (!texture) return this.device.createBuffer({ size, usage: bits(GPUBufferUsage) });
-        const { format, viewDimension, levels } = texture;
+        const { format, size: extent, viewDimension, levels, samples = 1 } = texture;
         const dimension = ["1d", "3d"].includes(viewDimension) ? viewDimension : "2d";
-        return this.device.createTexture(
-            { size: texture.size, mipLevelCount: levels, dimension, format, usage: bits(GPUTextureUsage) });
+        return this.device.createTexture({
+            size: extent, mipLevelCount: levels, sampleCount: samples, dimension, format, usage: bits(GPUTextureUsage) });
     }
 
     async pipelineOf({ file, entry, bindings }, wgsl) {
@@ -99,7 +100,8 @@ export class Program {
             const bytes = bytesOf(inputs[name]);
             for (const { buffer, offset } of writes) {
                 const { texture } = this.plan.buffers[buffer];
-                if (texture) this.writeTexture(this.buffers[buffer], texture, bytes);
+                if (texture?.draw) this.drawTexture(this.buffer(buffer), texture, bytes);
+                else if (texture) this.writeTexture(this.buffer(buffer), texture, bytes);
                 else queue.writeBuffer(this.buffer(buffer), offset, padded(bytes));
             }
         }
@@ -113,24 +115,63 @@ export class Program {
         this.checkFacts(inputs);
     }
 
-    // The texels of all levels, one after the other, without space between rows.
-    writeTexture(texture, { viewDimension, size: [width, height, depth], levels, texelBytes }, bytes) {
-        let start = 0;
-        for (let mipLevel = 0; mipLevel < levels; mipLevel++) {
-            const layers = viewDimension === "3d" ? Math.max(1, depth >> mipLevel) : depth;
-            const size = [Math.max(1, width >> mipLevel), Math.max(1, height >> mipLevel), layers];
-            const layout = { bytesPerRow: size[0] * texelBytes, rowsPerImage: size[1] };
-            const end = start + layout.bytesPerRow * size[1] * size[2];
-            this.device.queue.writeTexture({ texture, mipLevel }, bytes.subarray(start, end), layout, size);
-            start = end;
+    writeTexture(texture, described, bytes) {
+        for (const { mipLevel, size, texels } of levelsOf(described, bytes)) {
+            const layout = { bytesPerRow: size[0] * described.texelBytes, rowsPerImage: size[1] };
+            this.device.queue.writeTexture({ texture, mipLevel }, texels, layout, size);
         }
+    }
+
+    // Draws each layer of each level: WebGPU copies no texels into a texture of depths or with several samples.
+    drawTexture(texture, described, bytes) {
+        for (const { mipLevel, size: [width, , layers], texels } of levelsOf(described, bytes)) {
+            const pipeline = this.drawingPipeline(described, width);
+            const length = texels.byteLength / layers;
+            for (let layer = 0; layer < layers; layer++) {
+                const view = texture.createView({
+                    dimension: "2d", baseMipLevel: mipLevel, mipLevelCount: 1, baseArrayLayer: layer, arrayLayerCount: 1 });
+                this.draw(pipeline, described, view, texels.subarray(layer * length, (layer + 1) * length));
+            }
+        }
+    }
+
+    drawingPipeline({ format, draw, samples = 1 }, width) {
+        const { device } = this;
+        const module = device.createShaderModule({ code: this.wgsl[draw.file], label: draw.file });
+        const isDepth = format.startsWith("depth");
+        return device.createRenderPipeline({
+            layout: "auto",
+            vertex: { module, entryPoint: draw.vertex },
+            fragment: { module, entryPoint: draw.fragment, constants: { width }, targets: isDepth ? [] : [{ format }] },
+            ...(isDepth ? { depthStencil: { format, depthWriteEnabled: true, depthCompare: "always" } } : {}),
+            multisample: { count: samples },
+        });
+    }
+
+    draw(pipeline, { format, samples = 1 }, view, texels) {
+        const { device } = this;
+        const buffer = device.createBuffer({
+            size: texels.byteLength, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST });
+        device.queue.writeBuffer(buffer, 0, texels);
+        const colour = { view, loadOp: "clear", storeOp: "store" };
+        const depth = { view, depthLoadOp: "clear", depthClearValue: 0, depthStoreOp: "store" };
+        const encoder = device.createCommandEncoder();
+        const pass = encoder.beginRenderPass(format.startsWith("depth")
+            ? { colorAttachments: [], depthStencilAttachment: depth } : { colorAttachments: [colour] });
+        pass.setPipeline(pipeline);
+        const layout = pipeline.getBindGroupLayout(0);
+        pass.setBindGroup(0, device.createBindGroup({ layout, entries: [{ binding: 0, resource: { buffer } }] }));
+        pass.draw(3, samples);
+        pass.end();
+        device.queue.submit([encoder.finish()]);
+        buffer.destroy();
     }
 
     // What a dispatch binds.
     resource({ buffer, offset, size }) {
         const { texture, sampler } = this.plan.buffers[buffer];
-        if (texture) return this.buffers[buffer].createView({ dimension: texture.viewDimension });
-        return sampler ? this.buffers[buffer] : { buffer: this.buffer(buffer), offset, size };
+        if (texture) return this.buffer(buffer).createView({ dimension: texture.viewDimension });
+        return sampler ? this.buffer(buffer) : { buffer: this.buffer(buffer), offset, size };
     }
 
     // The plan's numbers hold for these values of inputs only.
@@ -152,6 +193,10 @@ export class Program {
                 encoder.copyBufferToBuffer(
                     this.buffer(step.source.buffer), step.source.offset,
                     this.buffer(step.target.buffer), step.target.offset, step.size);
+                break;
+            case "copy-texture":
+                encoder.copyTextureToTexture(
+                    { texture: this.buffer(step.source.buffer) }, { texture: this.buffer(step.target.buffer) }, step.size);
                 break;
             case "dispatch":
                 this.dispatch(encoder, step);
@@ -179,17 +224,44 @@ export class Program {
     }
 
     // Copies an output to where the processor can read it; the result reads it.
-    stage(encoder, { name, buffer, offset, size }) {
-        const length = Math.max(Math.ceil(size / 4) * 4, 4);
+    stage(encoder, { name, buffer, offset, size, bytesPerRow, rowsPerImage }) {
+        const { texture } = this.plan.buffers[buffer];
+        const rows = texture ? rowsPerImage * texture.size[2] : 1;
+        const length = texture ? bytesPerRow * rows : Math.max(Math.ceil(size / 4) * 4, 4);
         const room = this.device.createBuffer({ size: length, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
-        if (size > 0) encoder.copyBufferToBuffer(this.buffer(buffer), offset, room, 0, length);
+        if (texture) {
+            encoder.copyTextureToBuffer(
+                { texture: this.buffer(buffer) }, { buffer: room, bytesPerRow, rowsPerImage }, texture.size);
+        } else if (size > 0) {
+            encoder.copyBufferToBuffer(this.buffer(buffer), offset, room, 0, length);
+        }
         return async () => {
             await room.mapAsync(GPUMapMode.READ);
-            const bytes = new Uint8Array(room.getMappedRange().slice(0, size));
+            const bytes = withoutPadding(new Uint8Array(room.getMappedRange()), rows, size / rows);
             room.destroy();
             return [name, bytes];
         };
     }
+}
+
+// The texels of each level: one after the other, without space between rows.
+function* levelsOf({ viewDimension, size: [width, height, depth], levels, texelBytes }, bytes) {
+    let start = 0;
+    for (let mipLevel = 0; mipLevel < levels; mipLevel++) {
+        const layers = viewDimension === "3d" ? Math.max(1, depth >> mipLevel) : depth;
+        const size = [Math.max(1, width >> mipLevel), Math.max(1, height >> mipLevel), layers];
+        const end = start + size[0] * size[1] * size[2] * texelBytes;
+        yield { mipLevel, size, texels: bytes.subarray(start, end) };
+        start = end;
+    }
+}
+
+// The first bytes of each row.
+function withoutPadding(padded, rows, length) {
+    const bytes = new Uint8Array(rows * length);
+    const step = padded.length / rows;
+    for (let row = 0; row < rows; row++) bytes.set(padded.subarray(row * step, row * step + length), row * length);
+    return bytes;
 }
 
 // What has failed of a computation.

@@ -22,7 +22,8 @@ async function main(gpu, folder, executions) {
         throw error;
     });
     const wgsl = {}, inputs = {};
-    for (const { file } of plan.kernels) wgsl[file] = await readFile(join(folder, file), "utf8");
+    const drawn = plan.buffers.flatMap(({ texture }) => texture?.draw ?? []);
+    for (const { file } of [...plan.kernels, ...drawn]) wgsl[file] = await readFile(join(folder, file), "utf8");
     for (const { name } of plan.inputs) inputs[name] = await readFile(join(folder, "inputs", `${name}.bin`));
     const program = await Program.make(device, plan, wgsl);
     const outputs = await program.run(inputs, { repeat: executions });

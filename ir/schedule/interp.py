@@ -6,7 +6,7 @@ The oracle of every schedule.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Final, TypeAlias, assert_never
@@ -33,6 +33,7 @@ from .nodes import (
     Map,
     Nest,
     Operand,
+    Scatter,
     Store,
 )
 from .scope import Scope
@@ -90,12 +91,27 @@ class _Run:
             if it.direction is Direction.OUT
         }
         for store in self.scope.nest.body:
-            if isinstance(store, Store):
+            if isinstance(store, Scatter):
+                self.scatter(store, results[store.array])
+            elif isinstance(store, Store):
                 for point in self.points(store.dimensions):
                     self.deadline.check()
                     position = tuple(self.number(it, point) for it in store.subscripts)
                     results[store.array][position] = self.operand(store.value, point)
         return results
+
+    def scatter(self, scatter: Scatter, results: Array) -> None:
+        """Join values to elements, in order."""
+        results.fill(self.operand(scatter.first, {}))
+        type = self.scope.type_of(scatter.value)
+        joined = evaluator(scatter.function, (type, type))
+        for point in self.points(scatter.dimensions):
+            self.deadline.check()
+            position = [self.operand(it, point) for it in scatter.subscripts]
+            place = tuple(it for it in position if isinstance(it, int))
+            if _is_inside(place, results.shape):
+                element: RawValue = results[place].item()
+                results[place] = joined([element, self.operand(scatter.value, point)])
 
     def points(self, dimensions: tuple[str, ...]) -> Iterator[Point]:
         """All points of dimensions, in lexicographic order."""
@@ -186,5 +202,5 @@ class _Run:
         return self.value(value.next, end)
 
 
-def _is_inside(position: list[int], extents: tuple[int, ...]) -> bool:
+def _is_inside(position: Sequence[int], extents: tuple[int, ...]) -> bool:
     return all(0 <= it < extent for it, extent in zip(position, extents, strict=True))

@@ -288,6 +288,29 @@ class Store(SchemaNode):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class Scatter(SchemaNode):
+    """`Scatter(str array, operand* subscripts, operand first, str function, operand value, str* dimensions)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("array", "str", Category.SCALAR),
+        FieldInfo("subscripts", "operand", Category.NODE, Count.MANY),
+        FieldInfo("first", "operand", Category.NODE),
+        FieldInfo("function", "str", Category.SCALAR),
+        FieldInfo("value", "operand", Category.NODE),
+        FieldInfo("dimensions", "str", Category.SCALAR, Count.MANY),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    array: str
+    subscripts: tuple[Operand, ...]
+    first: Operand
+    function: str
+    value: Operand
+    dimensions: tuple[str, ...]
+    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Combine(SchemaNode):
     """How parts of values that are carried together become one: the values of two parts are named by `left` and
     `right`,
@@ -380,6 +403,8 @@ class BoolLiteral(SchemaNode):
 class Decisions(SchemaNode):
     """One point of the space of schedules. Dimensions that it does not name are loops of one level.
     `grid` are the dimensions with workgroups, the last one along x; without it, they are in the order of `dimensions`.
+    `private` are outputs of which each workgroup has a copy in workgroup memory, to which it joins what a Scatter
+    gives, and which it joins to the output in the end.
     """
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
@@ -388,6 +413,7 @@ class Decisions(SchemaNode):
         FieldInfo("stages", "stage", Category.NODE, Count.MANY, default=()),
         FieldInfo("peeled", "str", Category.SCALAR, Count.MANY, default=()),
         FieldInfo("grid", "str", Category.SCALAR, Count.MANY, default=()),
+        FieldInfo("private", "str", Category.SCALAR, Count.MANY, default=()),
     )
 
     dimensions: tuple[DimensionLevels, ...]
@@ -395,6 +421,7 @@ class Decisions(SchemaNode):
     stages: tuple[Stage, ...] = dataclasses.field(default=(), kw_only=True)
     peeled: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
     grid: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
+    private: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -471,7 +498,7 @@ class Stage(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
-Statement: TypeAlias = Load | Index | Compute | Fby | Last | Map | Store
+Statement: TypeAlias = Load | Index | Compute | Fby | Last | Map | Store | Scatter
 """Values, by name, with their types, and stores.
   Load, Index, Compute: the value `inst` of an instruction, which is executed for each point of its dimensions.
     Load: an element of an array that is only loaded from. Index: a number made of indices and sizes. Compute: an
@@ -482,6 +509,9 @@ Statement: TypeAlias = Load | Index | Compute | Fby | Last | Map | Store
     after that, which for dimensions without any iteration is `first`.
   Map: the value at equal indices of other dimensions.
   Store: writes an element of an array for each point of its dimensions.
+  Scatter: for each point of its dimensions, in lexicographic order, joins a value by a function to the element
+    of an array that computed subscripts name. Elements are `first` in the beginning, a constant. Points whose
+    subscripts are outside of the array change nothing.
 """
 
 Operand: TypeAlias = Use | Constant
@@ -504,6 +534,7 @@ SCHEMA = Schema(
         Last,
         Map,
         Store,
+        Scatter,
         Combine,
         Pair,
         Use,
@@ -530,7 +561,7 @@ SCHEMA = Schema(
         "array": (Array,),
         "affine": (Affine,),
         "term": (Term,),
-        "statement": (Load, Index, Compute, Fby, Last, Map, Store),
+        "statement": (Load, Index, Compute, Fby, Last, Map, Store, Scatter),
         "combine": (Combine,),
         "pair": (Pair,),
         "operand": (Use, Constant),

@@ -16,7 +16,8 @@ from .scope import Scope, used_by
 
 ASSOCIATIVE: Final = ("+", "*", "&", "|", "^", "min", "max")
 """Associative and commutative functions; on floats they are so but for rounding and NaNs."""
-_IDEMPOTENT: Final = ("&", "|", "min", "max")
+IDEMPOTENT: Final = ("&", "|", "min", "max")
+"""Functions that may join a value twice."""
 _FLOATS: Final = (ElementType.F32, ElementType.F16)
 _CHOICES: Final = ("select", "copy")
 """Functions whose float results are exact."""
@@ -39,12 +40,14 @@ class Reduction:
         """The values that change nothing; None for an idempotent function, which may begin with `first` anywhere."""
         if isinstance(self.join, Combine):
             return tuple(it for it in self.join.neutral if isinstance(it, Constant))
-        if self.join in _IDEMPOTENT:
-            return None
-        type = self.fbys[0].type
-        value = int(self.join == "*")
-        number: Number = FloatLiteral(float(value)) if type in _FLOATS else IntegerLiteral(value)
-        return (Constant(type, number),)
+        return None if self.join in IDEMPOTENT else (neutral_constant(self.join, self.fbys[0].type),)
+
+
+def neutral_constant(function: str, type: ElementType) -> Constant:
+    """The number that +, *, | or ^ changes nothing by."""
+    value = int(function == "*")
+    number: Number = FloatLiteral(float(value)) if type in _FLOATS else IntegerLiteral(value)
+    return Constant(type, number)
 
 
 def reductions_of(fbys: Iterable[Fby], scope: Scope, closure: Closure) -> dict[str, Reduction]:

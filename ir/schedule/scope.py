@@ -23,6 +23,7 @@ from .nodes import (
     Map,
     Nest,
     Operand,
+    Scatter,
     Statement,
     Store,
     Use,
@@ -30,6 +31,8 @@ from .nodes import (
 
 Value: TypeAlias = Load | Index | Compute | Fby | Last | Map
 Instruction: TypeAlias = Load | Index | Compute
+Writing: TypeAlias = Store | Scatter
+"""What writes to an output, and is no value."""
 
 
 @dataclass(slots=True)
@@ -50,7 +53,7 @@ class Scope:
         for array in self.nest.arrays:
             self.arrays.setdefault(array.name, array)
         for statement in self.nest.body:
-            if not isinstance(statement, Store):
+            if not isinstance(statement, (Store, Scatter)):
                 self.values.setdefault(statement.name, statement)
         for value in self.values.values():
             self._iterated[value.name] = self._iteration_dimensions(value)
@@ -76,7 +79,9 @@ class Scope:
 
     def dimensions_at(self, statement: Statement) -> frozenset[str]:
         """The dimensions that a statement is executed in."""
-        return frozenset(statement.dimensions) if isinstance(statement, Store) else self.dimensions_of(statement.name)
+        if isinstance(statement, (Store, Scatter)):
+            return frozenset(statement.dimensions)
+        return self.dimensions_of(statement.name)
 
     def type_of(self, operand: Operand) -> ElementType:
         """The type of an operand whose value exists."""
@@ -105,6 +110,8 @@ def used_by(statement: Statement) -> tuple[str, ...]:
             return tuple(it.name for it in operands if isinstance(it, Use))
         case Fby(first=operand) | Store(value=operand):
             return (operand.name,) if isinstance(operand, Use) else ()
+        case Scatter(subscripts=subscripts, value=operand):
+            return tuple(it.name for it in (*subscripts, operand) if isinstance(it, Use))
         case Last(value=value) | Map(value=value):
             return (value,)
         case _:

@@ -15,7 +15,8 @@ verifies, and `parse_decisions(print_decisions(d)) == d`.
     }
 
 `on` of an instruction lists its dimensions; a load may end in `clamp` or `zero`, which say what lies outside of the
-array; `index 2 * i + 1` is a number made of indices and sizes. Constants have WGSL's suffixes. How parts of values
+array; `index 2 * i + 1` is a number made of indices and sizes. Constants have WGSL's suffixes.
+`counts at [bin] from 0u by + of one on [i]` adds `one` to the element of `counts` that `bin` names. How parts of values
 that are carried together are joined comes at the end of a nest:
 
       combine (best, place) from (-3.4e+38f, 0u) by (best1, place1), (best2, place2) -> (value, spot) {
@@ -36,8 +37,9 @@ last iterations are peeled off, and the order of the axes of the grid:
     stage x0, x1 at j.0 pad(1) double
     peel i, j
     grid j, i
+    private counts
 
-Comments go from `#` to the end of the line.
+The last line gives each workgroup a copy of `counts` of its own. Comments go from `#` to the end of the line.
 """
 
 from __future__ import annotations
@@ -76,6 +78,7 @@ from .nodes import (
     Nest,
     Operand,
     Pair,
+    Scatter,
     Stage,
     Statement,
     Store,
@@ -144,6 +147,10 @@ def statement_text(statement: Statement) -> str:
     if isinstance(statement, Store):
         target = statement.array + _bracketed(map(affine_text, statement.subscripts))
         return f"{target} = {operand_text(statement.value)} on {_bracketed(statement.dimensions)}"
+    if isinstance(statement, Scatter):
+        target = f"{statement.array} at {_bracketed(map(operand_text, statement.subscripts))}"
+        joined = f"from {operand_text(statement.first)} by {statement.function} of {operand_text(statement.value)}"
+        return f"{target} {joined} on {_bracketed(statement.dimensions)}"
     return f"{statement.name}: {statement.type.value} = {_definition(statement)}"
 
 
@@ -219,6 +226,8 @@ def print_decisions(decisions: Decisions) -> str:
         lines.append(f"peel {', '.join(decisions.peeled)}")
     if decisions.grid:
         lines.append(f"grid {', '.join(decisions.grid)}")
+    if decisions.private:
+        lines.append(f"private {', '.join(decisions.private)}")
     return "".join(line + "\n" for line in lines)
 
 
@@ -366,10 +375,24 @@ class _Parser(TokenReader):
             self._take("=")
             value = self._operand()
             return Store(name, subscripts, value, self._on(), span=self._since(first))
+        if self._is_at("at"):
+            return self._scatter(name, first)
         self._take(":")
         type = self._one_of(_TYPES, "a type")
         self._take("=")
         return self._value(name, type, first)
+
+    def _scatter(self, name: str, first: Token) -> Scatter:
+        self._take("at")
+        subscripts = self._bracketed(self._operand)
+        self._take("from")
+        start = self._operand()
+        self._take("by")
+        is_operator = self._next.sort == "mark" and self._next.text in INFIXES
+        function = self._take(self._next.text).text if is_operator else self._name("a function")
+        self._take("of")
+        value = self._operand()
+        return Scatter(name, subscripts, start, function, value, self._on(), span=self._since(first))
 
     def _value(self, name: str, type: ElementType, first: Token) -> Statement:
         if self._accept("inst"):
@@ -492,13 +515,16 @@ class _Parser(TokenReader):
             stages.append(self._stage())
         peeled = self._listed("a dimension") if self._accept("peel") else ()
         grid = self._listed("a dimension") if self._accept("grid") else ()
+        private = self._listed("an output") if self._accept("private") else ()
         self._sort("end", "the end of the text")
-        return Decisions(tuple(dimensions), tuple(order), stages=tuple(stages), peeled=peeled, grid=grid)
+        return Decisions(
+            tuple(dimensions), tuple(order), stages=tuple(stages), peeled=peeled, grid=grid, private=private
+        )
 
     def _is_decision(self) -> bool:
         """Whether a decision is next that is no dimension, though a dimension may have the same name."""
         following = self._after_next
-        return self._next.text in ("stage", "peel", "grid") and following.text != ":"
+        return self._next.text in ("stage", "peel", "grid", "private") and following.text != ":"
 
     def _listed(self, what: str) -> tuple[str, ...]:
         names = [self._name(what)]

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,3 +20,8 @@ def step(keys: Floats, block: int, reach: int) -> dict[str, Floats]:
 
 def sort_blocks(keys: Keys, width: int) -> dict[str, Keys]:
     return {"keys": np.concatenate([np.sort(keys[i : i + width]) for i in range(0, len(keys), width)])}
+
+
+def sort_records(records: NDArray[Any], width: int) -> dict[str, NDArray[Any]]:
+    blocks = [records[i : i + width] for i in range(0, len(records), width)]
+    return {"records": np.concatenate([it[np.argsort(it["key"])] for it in blocks])}

@@ -22,5 +22,9 @@ def blocked(samples: NDArray[np.float32], histogram: Words) -> dict[str, Words]:
     return {"histogram": histogram + _counts(bins, BLOCKED_BINS)}
 
 
+def rgb(pixels: Words, counts: Words) -> dict[str, Words]:
+    return {"counts": counts + np.concatenate([_counts(pixels.ravel() >> it & 255, 256) for it in (0, 8, 16)])}
+
+
 def _counts(bins: NDArray[np.uint8] | Words, size: int) -> Words:
     return np.bincount(bins, minlength=size).astype(np.uint32)

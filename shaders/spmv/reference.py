@@ -17,3 +17,13 @@ def ell(columns: NDArray[np.int32], elements: NDArray[np.float32], vector: NDArr
     """Arrays of the shape (places, rows)."""
     products = elements.astype(np.float64) * vector[columns]
     return {"product": np.where(columns >= 0, products, 0).sum(axis=0)}
+
+
+def csr(
+    row_starts: NDArray[np.uint32],
+    columns: NDArray[np.uint32],
+    elements: NDArray[np.float32],
+    vector: NDArray[np.float32],
+) -> dict[str, NDArray[np.float64]]:
+    sums = np.concatenate([[0.0], np.cumsum(elements.astype(np.float64) * vector[columns])])
+    return {"product": sums[row_starts[1:]] - sums[row_starts[:-1]]}

@@ -6,11 +6,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from operator import index
 from os import PathLike, fsdecode
-from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from .base.errors import InputError
 from .ir.layout_numbers import is_array, is_flag, is_number, shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _ENDLESS = 1e9
 """Time limits from this many seconds (32 years) on mean no limit, so that no device's clock overflows."""
@@ -20,6 +22,8 @@ def path_of(value: object) -> Path:
     """The path of a file."""
     name = _file_name(value)
     if name and "\0" not in name:
+        from pathlib import Path
+
         return Path(name)
     raise InputError(f"load takes WGSL text or the path of a file, not {shown(value)}")
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from .base.errors import InputError
+from .base.interpreter_state import paused_collection
 from .base.records import dataclass
 from .ir.diagnostics import Diagnostic, Severity, ShaderError, render_all
 from .ir.entry_points import entry_point
@@ -106,7 +107,8 @@ class CheckedText:
     @cached_property
     def program(self) -> Program:
         """The checked program. Raises ShaderError if the text is not valid after all."""
-        from .frontend import load_program
+        with paused_collection():  # classes and functions are not garbage
+            from .frontend import load_program
 
         return load_program(self.source, seconds=self.seconds)
 

@@ -1,4 +1,4 @@
-"""What becomes a kernel by sizes, as graphs take it."""
+"""What becomes a kernel by sizes, or several, as graphs take it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,13 @@ class SizedKernel:
 
 @runtime_checkable
 class KernelOfSizes(Protocol):
-    """What becomes a kernel by sizes: a nest with decisions."""
+    """What becomes a kernel by sizes, or several that are dispatched in order: a nest with decisions."""
 
-    def at_sizes(self, sizes: Mapping[str, int], /) -> SizedKernel:
-        """The kernel for these sizes. Raises InputError for sizes that do not fit."""
+    name: str
+
+    def at_sizes(self, sizes: Mapping[str, int], /) -> tuple[SizedKernel, ...]:
+        """The kernels for these sizes; one loads what earlier ones store under the same name.
+
+        Raises InputError for sizes that do not fit.
+        """
         ...

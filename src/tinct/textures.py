@@ -35,6 +35,7 @@ from .ir.textures import (
     level_starts,
     pack_header,
     read_extent,
+    whole_texels,
 )
 from .ir.types import Texture, TextureKind
 
@@ -93,7 +94,7 @@ def pack_texture(texture: Texture, given: object, memory: TextureMemory = "wide"
             sizes = " x ".join(map(str, expected))
             raise InputError(f"mip level {number} of a {texture} must have {sizes} texels")
     packed = bytearray(pack_header(texture, extent, form) + b"".join(level.tobytes() for level in levels))
-    packed.extend(bytes(-len(packed) % (format_of(texture).words * 4)))
+    packed.extend(bytes(HEADER_BYTES + whole_texels(len(packed) - HEADER_BYTES, texture, form) - len(packed)))
     return packed
 
 
@@ -120,11 +121,11 @@ def first_level_form(texture: Texture, header: bytes | bytearray | memoryview) -
 
 
 def unpack_texture(texture: Texture, data: bytes | bytearray | memoryview, given: object) -> AnyArray:
-    """A texture's first mip level as an array, of the shape in which it was given (see `first_level_form`)."""
+    """A texture's first mip level as a new array, of the shape in which it was given (see `first_level_form`)."""
     form, (dtype, shape) = format_in(texture, data), first_level_form(texture, data)
     count = prod(shape[: _spatial(texture) + is_multisampled(texture)])
     texels = np.frombuffer(data, np.uint8, count * form.words * 4, HEADER_BYTES).reshape(count, form.words * 4)
-    array = np.ascontiguousarray(texels[:, : form.bytes]).view(dtype)
+    array = texels[:, : form.bytes].copy().view(dtype)
     if not isinstance(given, np.ndarray):
         return array.reshape(shape)
     wanted = cast("AnyArray", given).shape

@@ -38,9 +38,10 @@ NEVER = (
 TO_COMPILE = (
     *("tinct.backend.cpu.emit", "tinct.frontend", "tinct.ir.builtins", "tinct.ir.core.nodes"),
     *("tinct.ir.hercules.nodes", "tinct.ir.wgsl", "tinct.transforms", "tree_sitter"),
+    *("llvmlite", "tinct.backend.cpu.images"),
 )
-COLD, WARM = 262, 92
-"""Maximum numbers of modules of ours. With nothing in the cache a first call of a function imports 250, else 86."""
+COLD, WARM = 268, 92
+"""Maximum numbers of modules of ours. With nothing in the cache a first call of a function imports 257, else 86."""
 
 
 @pytest.mark.parametrize("program", [KERNEL, FUNCTION], ids=["kernel", "function"])

@@ -7,13 +7,17 @@ import dataclasses
 import inspect
 import pickle
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field
+from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 import pytest
 
 from tinct.base.records import dataclass, with_methods
+
+T = TypeVar("T")
 
 
 def outcome(do: Callable[[], object]) -> object:
@@ -131,3 +135,63 @@ def test_an_object_inside_of_itself_is_shown() -> None:
     node = Node([])
     node.inside.append(node)
     assert repr(node).endswith("Node(inside=[...])")
+
+
+class Common:
+    """A base without fields."""
+
+    __slots__ = ("known",)
+    KIND: ClassVar[str] = "common"
+
+
+def test_bases_without_fields_and_attributes_of_the_class() -> None:
+    def make(decorator: Callable[..., type]) -> type[Any]:
+        class Point(Common, Generic[T]):
+            KIND: ClassVar[str] = "point"
+            known: int
+            x: T
+            y: int = 3
+
+        return decorator(Point, slots=True, frozen=True)
+
+    found, expected = make(with_methods), make(dataclasses.dataclass)
+    for kind in (found, expected):
+        one = kind(1, 2)
+        assert (one.known, one.x, one.y, one.KIND, kind.KIND) == (1, 2, 3, "point", "point")
+        assert (kind.__slots__, kind.__mro__[1:]) == (("x", "y"), (Common, Generic, object))
+        assert pickle.loads(pickle.dumps(Base(4))) == Base(4)
+        assert [it.name for it in dataclasses.fields(kind)] == ["known", "x", "y"]
+        assert str(inspect.signature(kind)) == "(known: 'int', x: 'T', y: 'int' = 3) -> None"
+
+
+def test_what_is_made_late_is_there_for_whoever_looks_first() -> None:
+    looks: list[Callable[[type[Any]], object]] = [
+        lambda it: str(inspect.signature(it)),
+        lambda it: [field.name for field in dataclasses.fields(it)],
+        dataclasses.is_dataclass,
+        lambda it: it.__match_args__,
+        lambda it: it(1, 2.0).x,
+        lambda it: it.__init__(it.__new__(it), 1, 2.0),
+        lambda it: copy.copy(it(1, 2.0)) == it(1, 2.0),
+        lambda it: dataclasses.dataclass(type("Other", (it,), {"__annotations__": {"z": "int"}, "z": 1}))(1, 2.0).x,
+    ]
+    for look in looks:
+        found, expected = (
+            make_class({"slots": True, "frozen": False}, it) for it in (with_methods, dataclasses.dataclass)
+        )
+        assert outcome(partial(look, found)) == outcome(partial(look, expected))
+
+
+def test_a_pattern_takes_fields_by_position() -> None:
+    match Base(5, (6,)):
+        case Base(a, (item,)):
+            assert (a, item) == (5, 6)
+        case _:
+            pytest.fail("no match")
+
+
+def test_threads_may_make_the_first_objects() -> None:
+    for _ in range(50):
+        with ThreadPoolExecutor(4) as threads:
+            made = threads.map(make_class({"slots": True}, with_methods), range(4), [0.5] * 4)
+            assert [it.x for it in made] == [0, 1, 2, 3]

@@ -23,6 +23,8 @@ from benchmarks.report import Result, geometric_means  # noqa: E402
 from benchmarks.runner import Effort, Measurement, measure  # noqa: E402
 from benchmarks.schedules import __main__ as schedules_command  # noqa: E402
 from benchmarks.schedules.nests import problems as nests  # noqa: E402
+from benchmarks.tuning import __main__ as tuning_command  # noqa: E402
+from benchmarks.tuning.replay import Replay  # noqa: E402
 
 from benchmarks import __main__ as kernels_command  # noqa: E402
 from benchmarks import compile as compile_command  # noqa: E402
@@ -30,6 +32,7 @@ from benchmarks import first_use, frontend, grid_passes, machine  # noqa: E402
 from tinct.cases import load_cases  # noqa: E402
 from tinct.frontend import check  # noqa: E402
 from tinct.ir.source import Source  # noqa: E402
+from tinct.tuning.nest_tuning import NestProblem, Task  # noqa: E402
 from tinct.tuning.trial_data import TrialData  # noqa: E402
 
 ONCE = Effort(rounds=1, seconds=1)
@@ -239,3 +242,29 @@ def test_a_nest_is_tuned_beside_numpy(tmp_path: Path) -> None:
     assert row["name"] == "row sums"
     assert row["tinct"] > 0
     assert row["ratio"] == pytest.approx(row["numpy"] / row["tinct"])
+
+
+def test_seeds_of_the_tuner_are_compared_with_the_best_of_all(tmp_path: Path) -> None:
+    """All points of a small space are measured once, and no search finds a faster one; of a large space some are."""
+    file = tmp_path / "tuning.json"
+    arguments = ["sum in order", "row sums", "--tiny", "--seeds", "2", "--seconds", "1", "--json", str(file)]
+    result = CliRunner().invoke(tuning_command.main, arguments)
+    assert result.exit_code == 0, result.output
+    small, large = json.loads(file.read_text())["spaces"]
+    assert small["points"] > 20
+    assert large["points"] is None
+    assert all(it["seeds"] == 2 and it["best"] > 0 and it["measured"] > 0 for it in (small, large))
+
+
+def test_all_seeds_are_told_the_same_times() -> None:
+    """A search with a seed tries the same points again, since no point is measured twice."""
+    nest = next(it.nest for it in tuning_command.spaces() if it.name == "scan")
+    task = Task(nest.ir, {"rows": 1, "columns": 16}, lambda point, sizes: nest.lower(point, sizes=sizes))
+    problem = NestProblem(task)
+    with problem.bench:
+        replay = Replay(problem)
+        first, *others = (replay.search(0, seconds=2.0) for _ in range(3))
+    shortest = min(len(it.tried) for it in (first, *others))
+    assert shortest > 0
+    for it in others:
+        assert [point for point, _ in it.tried][:shortest] == [point for point, _ in first.tried][:shortest]

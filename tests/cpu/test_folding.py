@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tinct.backend.cpu.folding import folded_binary, folded_conversion
@@ -67,7 +69,7 @@ def test_an_instruction_is_written_once_where_control_has_passed_it() -> None:
 def test_a_value_is_kept_in_a_slot_only_if_code_beyond_its_guards_asks_for_it() -> None:
     out = _text()
     slots = Slots(out)
-    with slots.level():
+    with slots.level("body"):
         with slots.guarded():
             slots.define("x", "%x", "i32")
             slots.define("y", "%y", "i32")
@@ -81,3 +83,15 @@ def test_a_value_is_kept_in_a_slot_only_if_code_beyond_its_guards_asks_for_it() 
     assert "store i32 %x" in text
     assert "store i32 %z" in text
     assert "%y" not in text
+
+
+def test_slots_are_cleared_in_all_copies_of_a_level() -> None:
+    out = _text()
+    slots = Slots(out)
+    for value in "%first", "%second":
+        with slots.level("body"):
+            with slots.guarded():
+                slots.define("x", value, "i32")
+            slots.use("x")
+    blocks = re.findall(r"\nreset\S*:\n  store i32 zeroinitializer", out.text())
+    assert len(blocks) == 2

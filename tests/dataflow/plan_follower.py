@@ -18,7 +18,7 @@ class Follower:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.plan = json.loads((folder / "plan.json").read_text())
-        assert (self.plan["format"], self.plan["version"]) == ("tinct plan", 4)
+        assert (self.plan["format"], self.plan["version"]) == ("tinct plan", 5)
         adapters = wgpu.gpu.enumerate_adapters_sync()
         adapter = next(it for it in adapters if it.info["backend_type"] == "Vulkan")
         self.device = adapter.request_device_sync(required_features=self.plan["features"])
@@ -39,6 +39,7 @@ class Follower:
         return self.device.create_texture(
             size=texture["size"],
             mip_level_count=texture["levels"],
+            sample_count=texture.get("samples", 1),
             dimension=view if view in ("1d", "3d") else "2d",
             format=texture["format"],
             usage=reduce(int.__or__, (getattr(wgpu.TextureUsage, name) for name in usages), 0),
@@ -105,10 +106,57 @@ class Follower:
             size = max(1, width >> level), max(1, height >> level), layers
             row = size[0] * texture["texelBytes"]
             end = start + row * size[1] * size[2]
-            target = {"texture": self.buffers[place["buffer"]], "mip_level": level, "origin": (0, 0, 0)}
-            rows = {"offset": 0, "bytes_per_row": row, "rows_per_image": size[1]}
-            self.device.queue.write_texture(target, data[start:end], rows, size)
+            if "draw" in texture:
+                self.draw_level(self.at(place)[0], texture, level, size, data[start:end])
+            else:
+                target = {"texture": self.at(place)[0], "mip_level": level, "origin": (0, 0, 0)}
+                rows = {"offset": 0, "bytes_per_row": row, "rows_per_image": size[1]}
+                self.device.queue.write_texture(target, data[start:end], rows, size)
             start = end
+
+    def draw_level(self, target: Any, texture: dict[str, Any], level: int, size: Any, data: bytes) -> None:
+        """Draw each layer of a level, into which WebGPU copies no texels."""
+        pipeline, length = self.drawing(texture, size[0]), len(data) // size[2]
+        for layer in range(size[2]):
+            view = target.create_view(
+                dimension="2d", base_mip_level=level, mip_level_count=1, base_array_layer=layer, array_layer_count=1
+            )
+            texels = data[layer * length : (layer + 1) * length]
+            source = self.device.create_buffer_with_data(data=texels, usage=wgpu.BufferUsage.STORAGE)
+            entries = [{"binding": 0, "resource": {"buffer": source, "offset": 0, "size": source.size}}]
+            layout = pipeline.get_bind_group_layout(0)
+            encoder = self.device.create_command_encoder()
+            depth = {"view": view, "depth_load_op": "clear", "depth_clear_value": 0, "depth_store_op": "store"}
+            colour = {"view": view, "load_op": "clear", "store_op": "store"}
+            is_depth = texture["format"].startswith("depth")
+            drawing = encoder.begin_render_pass(
+                color_attachments=[] if is_depth else [colour], depth_stencil_attachment=depth if is_depth else None
+            )
+            drawing.set_pipeline(pipeline)
+            drawing.set_bind_group(0, self.device.create_bind_group(layout=layout, entries=entries))
+            drawing.draw(3, texture.get("samples", 1))
+            drawing.end()
+            self.device.queue.submit([encoder.finish()])
+
+    def drawing(self, texture: dict[str, Any], width: int) -> Any:
+        draw, format = texture["draw"], texture["format"]
+        module = self.device.create_shader_module(code=(self.folder / draw["file"]).read_text())
+        is_depth = format.startswith("depth")
+        depth = {"format": format, "depth_write_enabled": True, "depth_compare": "always"}
+        targets = [] if is_depth else [{"format": format}]
+        fragment = {
+            "module": module,
+            "entry_point": draw["fragment"],
+            "constants": {"width": width},
+            "targets": targets,
+        }
+        return self.device.create_render_pipeline(
+            layout="auto",
+            vertex={"module": module, "entry_point": draw["vertex"]},
+            fragment=fragment,
+            depth_stencil=depth if is_depth else None,
+            multisample={"count": texture.get("samples", 1)},
+        )
 
     def check(self, error: bytes) -> None:
         number, *extents = struct.unpack("<4I", error)
@@ -123,7 +171,21 @@ class Follower:
 
     def output(self, described: dict[str, Any]) -> bytes:
         buffer, offset = self.at(described)
+        texture = self.plan["buffers"][described["buffer"]].get("texture")
+        if texture is not None:
+            return self.texels(buffer, texture["size"], described)
         return bytes(self.device.queue.read_buffer(buffer, offset, described["size"]))
+
+    def texels(self, texture: Any, size: list[int], described: dict[str, Any]) -> bytes:
+        row, rows = described["bytesPerRow"], described["rowsPerImage"] * size[2]
+        usage = wgpu.BufferUsage.COPY_DST | wgpu.BufferUsage.COPY_SRC
+        room = self.device.create_buffer(size=row * rows, usage=usage)
+        encoder = self.device.create_command_encoder()
+        layout = {"buffer": room, "bytes_per_row": row, "rows_per_image": described["rowsPerImage"]}
+        encoder.copy_texture_to_buffer({"texture": texture}, layout, size)
+        self.device.queue.submit([encoder.finish()])
+        padded, length = bytes(self.device.queue.read_buffer(room)), described["size"] // rows
+        return b"".join(padded[row * it : row * it + length] for it in range(rows))
 
     def rotate(self) -> None:
         before = list(self.order)
@@ -138,6 +200,9 @@ class Follower:
             case "copy":
                 source, target = self.at(step["source"]), self.at(step["target"])
                 encoder.copy_buffer_to_buffer(*source, *target, step["size"])
+            case "copy-texture":
+                places = ({"texture": self.at({**step[it], "offset": 0})[0]} for it in ("source", "target"))
+                encoder.copy_texture_to_texture(*places, step["size"])
             case "dispatch":
                 self.dispatch(encoder, step)
             case unknown:

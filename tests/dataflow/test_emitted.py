@@ -87,11 +87,14 @@ def changed(folder: Path, change: Callable[[dict[str, Any]], None], tmp_path: Pa
 
 BROKEN: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda it: it.update(format="plan"), "format: expected 'tinct plan', not 'plan'"),
-    (lambda it: it.update(version=5), "version: this is version 5 of the format; version 4 is known"),
+    (lambda it: it.update(version=6), "version: this is version 6 of the format; version 5 is known"),
     (lambda it: it.pop("version"), "version: there is no such field"),
     (lambda it: it.update(steps=7), "steps: expected a list, not 7"),
     (lambda it: it["steps"].append(7), "steps[3]: expected an object, not 7"),
-    (lambda it: it["steps"][0].update(do="draw"), "steps[0].do: a step is a dispatch, clear or copy, not 'draw'"),
+    (
+        lambda it: it["steps"][0].update(do="draw"),
+        "steps[0].do: a step is a dispatch, clear, copy or copy-texture, not 'draw'",
+    ),
     (lambda it: it["steps"][1].update(kernel=5), "steps[1].kernel: there is no kernel 5, but 2 kernels"),
     (
         lambda it: it["steps"][1].update(workgroups=[1, 70000, 1]),

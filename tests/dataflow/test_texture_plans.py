@@ -253,9 +253,3 @@ def test_emitted_textures_are_checked(tmp_path: Path) -> None:
     path.write_text(json.dumps(plan))
     with pytest.raises(tinct.InputError, match=r"sampler: a sampler's mag_filter is one of 'nearest', 'linear'"):
         tinct.load_plan(tmp_path)
-
-
-def test_what_is_not_emitted(tmp_path: Path) -> None:
-    refused = "not supported: an emitted plan of graph "
-    with pytest.raises(tinct.InputError, match=f"{refused}'growing': a node writes 'grow.after', a texture_storage"):
-        emit(growing(), tmp_path, {"picture": PICTURE})

@@ -307,7 +307,7 @@ def test_data_is_sent_while_data_is_on_its_way_back(device: GpuDevice) -> None:
         reads: list[list[Command]] = [[first, {"do": "read", "id": 1001, "size": size}], [second]]
         reads.append([{"do": "read", "id": 1002, "size": size}, {"do": "free", "ids": [1001, 1002]}])
         sent = [
-            device.post_resident(commands, blobs, child=child, timeout=30)
+            device.post_resident(commands, blobs, child=child, timeout=30, is_limited=False)
             for commands, blobs in zip(reads, [(), (ones,), ()], strict=True)
         ]
         return [bytes(it) for one in sent for it in device.settle([one], child=child)]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 import pytest
 
 from tinct.backend.gpu import (
+    DEFAULT_SECONDS,
     BoundDispatch,
     ClearRange,
     CopyRange,
@@ -196,3 +198,23 @@ def test_grids_that_are_too_large_run_nothing_and_say_so(
     fine, wrong = packed_request((2, 3), (1, 1, 1), None, 0), packed_request(extents, size, capacity, 7)
     later = packed_request((1 << 20,), (1, 1, 1), None, 8)
     assert Counted(queue, source, fine, wrong, fine, later).run(2) == (6, (7, read))
+
+
+def test_a_limit_counts_from_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also for what was sent before, which has the time of the device: no limit is added to that."""
+    seconds: list[float] = []
+
+    def alarm(after: float, act: Callable[[], object]) -> AbstractContextManager[None]:
+        seconds.append(after)
+        return nullcontext()
+
+    queue = GpuQueue(shared_device(""))
+    queue.wait()
+    monkeypatch.setattr("tinct.backend.gpu.process.ALARMS.set", alarm)
+    data = bytes(1 << 20)  # so large that it is sent at once
+    queue.new_buffer(len(data), data)
+    queue.wait(timeout=3)
+    queue.new_buffer(len(data), data)
+    queue.wait()
+    assert seconds == [DEFAULT_SECONDS, 3, DEFAULT_SECONDS, 2 * DEFAULT_SECONDS]
+    queue.close()

@@ -1,4 +1,4 @@
-"""Random nests of whole numbers, and random decisions for them, most of which are legal."""
+"""Random nests, and random decisions for them, most of which are legal."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tinct import Nest
-from tinct.ir.schedule.nodes import Load
+from tinct.ir.schedule.nodes import Load, Scatter
 from tinct.nests import Dim, Value
+from tinct.nests.values import SumLike, sum_of
 
-OPERATORS = ("+", "-", "*", "min", "max", "^", "&")
+OPERATORS = {"i32": ("+", "-", "*", "min", "max", "^", "&"), "f32": ("+", "-", "*", "min", "max")}
 WORKGROUPS = ("workgroup", "partial", "atomic")
-REDUCTIONS = ("+", "*", "min", "max", "&", "|", "^")
+REDUCTIONS = {"i32": ("+", "*", "min", "max", "&", "|", "^"), "f32": ("+", "*", "min", "max")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,38 +30,60 @@ class Sample:
     dimensions: tuple[Dim, ...]
 
 
-def random_sample(seed: int) -> Sample:
-    """Loads with all boundaries, operations, and reductions and recurrences along one or two of three dimensions."""
+def random_sample(seed: int, type: str = "i32") -> Sample:
+    """Loads with all boundaries, operations, and reductions and recurrences along one or two of three dimensions. Whole
+    numbers are small, floats from -1 to 1.
+    """
     random = Random(seed)
     nest = Nest("sample")
     sizes = {name: random.randint(1, 6) for name in ("n", "m", "p")}
     i, j, k = (nest.dim(name, letter) for name, letter in zip(sizes, "ijk", strict=True))
-    values = [it for name, on in (("a", [i, j]), ("b", [j, k]), ("c", [i])) for it in _loads(nest, random, name, on)]
-    values.append(nest.index(2 * i - j + random.randint(-2, 2), "i32"))
-    values += [_combined(nest, random, values) for _ in range(random.randint(0, 2))]
-    inner = _combined(nest, random, values)
+    values = [
+        it for name, on in (("a", [i, j]), ("b", [j, k]), ("c", [i])) for it in _loads(nest, random, name, on, type)
+    ]
+    values.append(_index(nest, 2 * i - j + random.randint(-2, 2), type))
+    values += [_combined(nest, random, values, type) for _ in range(random.randint(0, 2))]
+    inner = _combined(nest, random, values, type)
     outputs = _carried(nest, random, nest.call("+", values[0], inner), random.choice(([j], [j, k])))
     for number, (value, on) in enumerate(outputs):
         nest.store(f"y{number}", value, on)
+    if random.random() < 0.3:
+        function, place = random.choice(REDUCTIONS[type]), nest.call("i32", random.choice(values))
+        subscripts = [place] if random.random() < 0.5 else [i, place]
+        extents = [4] if len(subscripts) == 1 else ["n", 3]
+        nest.scatter("joined", inner, subscripts, extents=extents, function=function)
     rng = np.random.default_rng(seed)
     shapes = {"a": (sizes["n"], sizes["m"]), "b": (sizes["m"], sizes["p"]), "c": (sizes["n"],)}
     used = [it.name for it in nest.ir.arrays]
-    arrays = {name: rng.integers(-9, 9, shape).astype(np.int32) for name, shape in shapes.items() if name in used}
+    arrays = {name: _numbers(rng, shape, type) for name, shape in shapes.items() if name in used}
     return Sample(nest, arrays, sizes, (i, j, k))
 
 
-def _loads(nest: Nest, random: Random, name: str, on: list[Dim]) -> list[Value]:
+def _numbers(rng: np.random.Generator, shape: tuple[int, ...], type: str) -> npt.NDArray[Any]:
+    if type == "f32":
+        return (2 * rng.random(shape) - 1).astype(np.float32)
+    return rng.integers(-9, 9, shape).astype(np.int32)
+
+
+def _index(nest: Nest, number: SumLike, type: str) -> Value:
+    made = nest.index(number, "i32")
+    return made if type == "i32" else nest.call(type, made)
+
+
+def _loads(nest: Nest, random: Random, name: str, on: list[Dim], type: str) -> list[Value]:
     """One load of an array, or several at different distances."""
     boundary = random.choice(("inside", "clamp", "zero"))
     if boundary == "inside":
-        return [nest.load(name, "i32", on)]
+        return [nest.load(name, type, on)]
     extents, count = [it.size for it in on], random.choice((1, 1, 3))
     places = [[it + random.randint(-2, 2) for it in on] for _ in range(count)]
-    return [nest.load(name, "i32", place, boundary=boundary, extents=extents) for place in places]
+    return [nest.load(name, type, place, boundary=boundary, extents=extents) for place in places]
 
 
-def _combined(nest: Nest, random: Random, values: list[Value]) -> Value:
-    return nest.call(random.choice(OPERATORS), random.choice(values), random.choice((*values, random.randint(-3, 3))))
+def _combined(nest: Nest, random: Random, values: list[Value], type: str) -> Value:
+    return nest.call(
+        random.choice(OPERATORS[type]), random.choice(values), random.choice((*values, random.randint(-3, 3)))
+    )
 
 
 def _carried(nest: Nest, random: Random, value: Value, on: list[Dim]) -> list[tuple[Value, list[Dim]]]:
@@ -69,17 +92,18 @@ def _carried(nest: Nest, random: Random, value: Value, on: list[Dim]) -> list[tu
     The value is on i and j at least; where k is in `on`, another operand brings it.
     """
     i, j, k = nest.dimensions
-    full = nest.call("+", value, nest.index(k if len(on) == 2 else j, "i32"))
+    type = nest.type_of(value)
+    full = nest.call("+", value, _index(nest, sum_of(k if len(on) == 2 else j), type))
     wide = k.name in nest.dimensions_of(full) and len(on) == 1
     kept = [i, k] if wide else [i]
     if random.random() < 0.2:
         return [(it, kept) for it in nest.argmax(full, on[0])] if len(on) == 1 else _spread(nest, full, on, kept)
     if random.random() < 0.6:
-        total = nest.reduce(random.choice(REDUCTIONS), full, on)
-        again = nest.call("-", nest.load("c", "i32", [i]), total) if random.random() < 0.5 else total
+        total = nest.reduce(random.choice(REDUCTIONS[type]), full, on)
+        again = nest.call("-", nest.load("c", type, [i]), total) if random.random() < 0.5 else total
         return [(again, kept)]
     first = random.randint(-3, 3)
-    carried, other = nest.fby(first, on, "i32"), nest.fby(1, on, "i32")
+    carried, other = nest.fby(first, on, type), nest.fby(1, on, type)
     carried.next = carried * 3 + full
     other.next = other + carried
     results = [(nest.last(carried, on), kept), (nest.last(other, on), kept)]
@@ -93,7 +117,8 @@ def _spread(nest: Nest, value: Value, on: list[Dim], kept: list[Dim]) -> list[tu
         greatest, least = nest.call("max", left[0], right[0]), nest.call("min", left[1], right[1])
         return [greatest, least, left[2] + right[2]]
 
-    greatest, least, total = nest.reduce(join, [value, value, value], on, [-(2**31), 2**31 - 1, 0])
+    most = 1e30 if nest.type_of(value) == "f32" else 2**31 - 1
+    greatest, least, total = nest.reduce(join, [value, value, value], on, [-most, most, 0])
     return [(greatest - least, kept), (total, kept)]
 
 
@@ -131,10 +156,12 @@ def random_decisions(sample: Sample, random: Random) -> str:
     peeled = random.sample([it.name for it in sample.dimensions], random.randint(0, 2))
     if peeled:
         lines.append(f"peel {', '.join(peeled)}")
+    is_scattered = any(isinstance(it, Scatter) for it in sample.nest.ir.body)
+    private = ["private joined"] if is_scattered and random.random() < 0.4 else []
     grid = [it.partition(":")[0] for it in lines if ": workgroup" in it]
     if grid and random.random() < 0.3:
         lines.append(f"grid {', '.join(random.sample(grid, len(grid)))}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *private])
 
 
 def random_stages(sample: Sample, levels: list[str], random: Random) -> list[str]:

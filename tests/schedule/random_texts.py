@@ -40,6 +40,7 @@ STATEMENTS = st.one_of(
     st.builds(n.Last, NAMES, TYPES, NAMES, ON),
     st.builds(n.Map, NAMES, TYPES, NAMES, several(st.builds(n.Pair, NAMES, NAMES))),
     st.builds(n.Store, NAMES, several(SUMS), OPERANDS, ON),
+    st.builds(n.Scatter, NAMES, several(OPERANDS), OPERANDS, st.sampled_from(("+", "min")), OPERANDS, ON),
 )
 DIMENSIONS = several(st.builds(n.Dimension, NAMES, SUMS))
 ARRAYS = several(st.builds(n.Array, st.sampled_from(n.Direction), NAMES, TYPES, several(SUMS)))
@@ -63,4 +64,12 @@ PLACES = st.none() | st.builds(n.LevelName, NAMES, st.integers(0, 9))
 LOADS = st.lists(NAMES, min_size=1, max_size=3).map(tuple)
 BUFFERING = st.sampled_from(n.Buffering)
 STAGES = several(st.builds(n.Stage, LOADS, PLACES, padding=st.integers(0, 9), buffering=BUFFERING))
-DECISIONS = st.builds(n.Decisions, several(DECIDED), ORDERS, stages=STAGES, peeled=several(NAMES), grid=several(NAMES))
+DECISIONS = st.builds(
+    n.Decisions,
+    several(DECIDED),
+    ORDERS,
+    stages=STAGES,
+    peeled=several(NAMES),
+    grid=several(NAMES),
+    private=several(NAMES),
+)

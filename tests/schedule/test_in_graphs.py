@@ -212,3 +212,68 @@ def outside_of_a_graph(graph: tinct.Graph) -> object:
 def test_misuse(mistake: Callable[[tinct.Graph], object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         mistake(tinct.Graph("sums"))
+
+
+def test_odd_numbers_of_halves() -> None:
+    nest = Nest("halves")
+    i = nest.dim("n")
+    nest.store("y", nest.load("x", "f16", [i]) * 2.0, [i])
+    lowered = nest.lower("i: workgroup * invocation(2)")
+
+    @tinct.graph
+    def twice(x):  # type: ignore[no-untyped-def]
+        return lowered({"x": lowered({"x": x}, sizes={"n": 5})["y"]}, sizes={"n": 5})
+
+    x = np.arange(6, dtype=np.float16)
+    assert twice.run({"x": x})["y"][:5].tolist() == (4 * x[:5]).tolist()
+
+
+IN_PARTS = "i: workgroup\nj: partial * loop(2) * invocation(2)\nj_part: loop * invocation(4)"
+
+
+def in_parts(x):  # type: ignore[no-untyped-def]
+    sizes = {"rows": 100, "columns": 7}
+    squared = squares()({"x": x}, sizes=sizes)
+    return {"sums": row_sums(IN_PARTS)({"x": squared["y"]}, sizes=sizes)["sums"]}
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "gpu"])
+@pytest.mark.usefixtures("needs_device")
+def test_a_nest_of_two_dispatches_is_a_graph_of_two_leaves(device: str) -> None:
+    graph = tinct.graph(in_parts)
+    text = str(graph.program)
+    assert "graph row_sums(in x: array<f32>, out sums: array<f32>) {" in text
+    assert "row_sums_1_acc_partials = malloc(array<f32>, 200)" in text
+    assert "createEdge(row_sums_1, row_sums_2, all_to_all, acc_partials, acc_partials)" in text
+    for it in (graph, tinct.load_graph(text), graph.fused()):
+        assert np.allclose(it.run({"x": X}, devices={"row_sums": device})["sums"], (X * X).sum(1))
+
+
+def test_parts_that_several_later_dispatches_join() -> None:
+    """A mean, which both other stages join, and the sum of the squares of what elements differ by from it."""
+    nest = Nest("spread")
+    i, j, k = nest.dim("rows"), nest.dim("columns"), nest.dim("columns")
+    x = nest.load("x", "f32", [i, j])
+    mean = nest.reduce("+", x, on=[j]) / 7.0
+    away = nest.map(x, [(j, k)]) - mean
+    nest.store("mean", mean, [i])
+    nest.store("squares", nest.reduce("+", away * away, on=[k]), [i])
+    lowered = nest.lower("j: partial * loop(2)\nk: partial * loop(4)", reassociate=True)
+    assert len(lowered.stages) == 3
+    graph = tinct.Graph("spreads")
+    node = graph.node(lowered, sizes={"rows": 100, "columns": 7}, name="spread")
+    graph.bind_input("x", node["x"])
+    for name in ("mean", "squares"):
+        graph.bind_output(node[name], name)
+    found, expected = graph.run({"x": X}), nest.run({"x": X})
+    assert all(np.allclose(found[it], expected[it], rtol=1e-5) for it in expected)
+
+
+def test_an_output_in_parts_is_no_neighbour_to_join() -> None:
+    def graph(x, scale):  # type: ignore[no-untyped-def]
+        sums = row_sums(IN_PARTS)({"x": x}, sizes={"rows": 100, "columns": 7})
+        return {"y": means()({"x": sums["sums"], "scale": scale}, sizes={"n": 100})["y"]}
+
+    fused = tinct.graph(graph).fused()
+    found = fused.run({"x": X, "scale": np.float32([0.5])})["y"]
+    assert np.allclose(found, X.sum(1) / 2)

@@ -79,8 +79,9 @@ CASES = {
     ],
     "no-workgroups": [("j: workgroup", "j.0 is spread over workgroups, which cannot join what they carry")],
     "atomics": [
-        ("j: atomic", "j.0 cannot join 'acc': WGSL has atomic operations +, min, max, &, | and ^ of i32 and u32"),
+        ("j: atomic\ni: loop * vector(2)", "j.0 cannot join 'acc': 'sums' is stored in vectors"),
     ],
+    "private": [("private sums", "no values are joined to an output 'sums'")],
     "registers": [("order: j.0, i.0", "i.0 is a loop inside of the one that carries 'acc': write it out")],
 }
 
@@ -186,11 +187,15 @@ def test_values_are_used_in_the_loops_that_they_are_computed_in() -> None:
     )
 
 
-def test_atomic_operations_join_whole_numbers_in_the_output() -> None:
+def test_atomic_operations_join_numbers_of_32_bits_in_the_output() -> None:
+    assert found(ROW_SUMS, "j: atomic", reassociate=True) == []
+    assert found(ROW_SUMS, "j: atomic")[0][0] == "parts"
+    halves = ROW_SUMS.replace("f32", "f16").replace("0.0f", "0.0h")
+    assert found(halves, "j: atomic", reassociate=True)[0][0] == "atomics"
     sums = ROW_SUMS.replace("f32", "i32").replace("0.0f", "0i")
     assert found(sums, "j: atomic") == []
     for old, new, message in (
-        ("acc + x0", "acc * x0", "WGSL has atomic operations"),
+        ("acc + x0", "acc * x0", "atomic operations are +, min"),
         ("sums[i] = row on [i]", "sums[i] = more on [i]", "its last value is used for something else than one store"),
         ("acc: i32 = 0i", "acc: i32 = start", "the output would have to begin with a value that is computed"),
         ("sums[i] = row", "sums[i + 1] = row", "it begins with 7i, and 'sums' has elements that are 0"),

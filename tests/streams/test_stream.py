@@ -16,6 +16,7 @@ import pytest
 import tinct
 from tinct.backend.gpu import GpuDevice, shared_device
 from tinct.graphs import zeros
+from tinct.graphs.stream_items import kept
 
 from .support import DEVICES, count, fill, shift
 
@@ -108,6 +109,43 @@ def fading() -> tinct.Graph:
         return {"sum": summed["dst"], "dim": marked["dst"], "bright": bright["dst"], "total": counted["total"]}
 
     return fading
+
+
+def views_of_constants() -> dict[str, np.ndarray[Any, Any]]:
+    """Read-only arrays, whose memory nobody may write, and others, by a name."""
+    own = np.arange(6, dtype=np.uint32)
+    own.flags.writeable = False
+    written = np.arange(6, dtype=np.uint32)
+    view = written[:]
+    view.flags.writeable = False
+    return {
+        "constant": own,
+        "constant view": own[:6],
+        "constant bytes": np.frombuffer(own.tobytes(), np.uint32),
+        "written": written,
+        "view of written": view,
+        "view of bytearray": np.frombuffer(bytearray(own.tobytes()), np.uint32),
+    }
+
+
+@pytest.mark.parametrize("name", views_of_constants())
+def test_only_what_nobody_can_write_is_not_copied(name: str) -> None:
+    given = views_of_constants()[name]
+    assert (kept(given) is given) == name.startswith("constant")
+
+
+def test_what_is_popped_may_be_written_though_the_input_is_read_only() -> None:
+    frame = views_of_constants()["constant"]
+
+    @tinct.graph
+    def copied(data):
+        same = shift({"src": zeros(6), "dst": data, "params": {"width": 0, "offset": 0}}, threads=6)
+        return {"same": same["dst"]}
+
+    for outputs in (*copied.map([frame]), *sums.map([frame], inputs={"offset": 2})):
+        for array in outputs.values():
+            np.asarray(array)[...] = 7
+    np.testing.assert_array_equal(frame, np.arange(6))
 
 
 @pytest.mark.parametrize("device", DEVICES)

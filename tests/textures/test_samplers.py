@@ -124,3 +124,13 @@ def test_layouts_for_wgpu_py_filter_where_all_textures_may_be() -> None:
         {"type": "non-filtering"},
         {"type": "comparison"},
     ]
+
+
+@pytest.mark.parametrize("device", ["interp", "hercules", "cpu"])
+@pytest.mark.parametrize("dimension", ["texture_2d", "texture_cube"])
+def test_calls_that_no_invocation_reaches_leave_their_sampler_unused(device: str, dimension: str) -> None:
+    place, faces = ("vec3f(0.5)", (6,)) if "cube" in dimension else ("vec2f(0.5)", ())
+    text = PLAIN.replace("texture_2d", dimension).replace("vec2f(0.5)", place)
+    given = {"t": np.zeros((*faces, 2, 2, 4), np.float32), "s": LINEAR, "out": OUT + 3}
+    out = kernel(text.replace("{", "{ out += 1.0; return;")).run(given, workgroups=1, device=device)["out"]
+    assert out.tolist() == [4, 4, 4, 4]

@@ -9,11 +9,13 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pytest
 
 from tinct.backend.cpu import jit, llvm_process
+from tinct.backend.cpu.passes import Passes
 from tinct.base.deadline import compiling_within
 from tinct.base.errors import DeviceError
 from tinct.ir.source import Source
@@ -75,6 +77,26 @@ def test_llvm_is_stopped_when_the_time_is_over() -> None:
     ):
         jit.compile_module(TAKES_SECONDS, "quick")
     assert children() <= before
+
+
+def test_llvm_goes_on_with_a_short_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is compiled in this process, which no limit can stop; others wait for it no longer than theirs."""
+    may_end, make_object = threading.Event(), jit.make_object
+
+    def slowly(text: str, passes: Passes) -> tuple[bytes, list[float]]:
+        with jit._llvm_held():
+            may_end.wait(60)
+            return make_object(text, passes)
+
+    monkeypatch.setattr(jit, "make_object", slowly)
+    text = f"; {uuid4()}\ndefine void @kernel() {{ ret void }}"
+    with compiling_within(0.05), pytest.raises(DeviceError, match=r"within 0\.05 s: LLVM's work goes on"):
+        jit.compile_module(text, "quick")
+    with compiling_within(0.05), pytest.raises(DeviceError, match=r"LLVM's work for another kernel goes on"):
+        jit.compile_module(text, "quick")
+    may_end.set()
+    with compiling_within(60):
+        assert jit.compile_module(text, "quick").address
 
 
 def test_llvm_is_stopped_by_an_interrupt() -> None:

@@ -234,9 +234,9 @@ def _declarations() -> dict[str, str]:
     return {name: text for text in (_HEAD + _TEXT).split("\n\n") for name in _DECLARED.findall(text)}
 
 
-def with_helpers(text: str) -> str:
-    """WGSL, and before it what it needs of the functions and structures here."""
-    needed, pending = dict[str, str](), [text]
+def with_helpers(text: str, *names: str) -> str:
+    """WGSL, and before it what it needs of the functions and structures here, and those of some names."""
+    needed, pending = dict[str, str](), [text, *names]
     while pending:
         for name in _NAME.findall(pending.pop()):
             if name in _declarations() and name not in needed:

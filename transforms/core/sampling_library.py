@@ -59,10 +59,10 @@ def as_faces(given: Texture) -> Texture:
 
 
 def library(calls: Sequence[SamplingCall]) -> str:
-    """WGSL with a function for each kind of call, by its name. Its parameters are the texture, the sampler's structure,
-    and the arguments of the call after them.
+    """WGSL with the sampler's structure, and a function for each kind of call, by its name. Its parameters are the
+    texture, that structure, and the arguments of the call after them.
     """
-    return with_helpers("\n".join(_Function(call).text() for call in dict.fromkeys(calls)))
+    return with_helpers("\n".join(_Function(call).text() for call in dict.fromkeys(calls)), SAMPLER)
 
 
 class _Function:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
+from math import prod
 from typing import TypeAlias
 
 from ...ir import types as w
@@ -14,7 +15,7 @@ from ...ir.core.builder import constant, u32
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
 from ...ir.schedule.extents import value_of as size_of
-from ...ir.schedule.nodes import Affine, Boundary, LevelName, Load, Store
+from ...ir.schedule.nodes import Affine, Boundary, Execution, LevelName, Load, Store
 from .decided import Decided
 from .frame import Frame
 from .vectors import in_vectors
@@ -127,11 +128,28 @@ class Addresses:
     def pointer(self, array: str, subscripts: Sequence[Value], extents: Sequence[Affine] | None = None) -> Value:
         """The pointer to an element; `extents` are those of the array, unless they are given."""
         subscripts = [*subscripts, *(self.at[it] for it in self.decided.partials.get(array, ()))]
+        offset = self.offset(subscripts, extents or self.decided.scope.arrays[array].extents)
+        return self.frame.builder.access(self.frame.arrays[array], [offset])
+
+    def offset(self, subscripts: Sequence[Value], extents: Sequence[Affine]) -> Value:
+        """The number of an element of an array with these extents, row by row."""
         offset: Value = u32(0)
-        for subscript, extent in zip(subscripts, extents or self.decided.scope.arrays[array].extents, strict=True):
+        for subscript, extent in zip(subscripts, extents, strict=True):
             scaled = self.frame.binary(BinaryOp.MULTIPLY, offset, self.affine(extent, {}))
             offset = self.frame.binary(BinaryOp.ADD, scaled, subscript)
-        return self.frame.builder.access(self.frame.arrays[array], [offset])
+        return offset
+
+    def lane(self) -> tuple[int, Value]:
+        """The invocations of a workgroup, and the number of this one, along x first."""
+        return self.decided.invocations, self.memo("lane", self._lane)
+
+    def _lane(self) -> Value:
+        lane: Value = u32(0)
+        for axis in sorted(set(self.decided.axes(Execution.INVOCATION).values())):
+            before = u32(prod(self.decided.workgroup_size()[:axis]))
+            scaled = self.frame.binary(BinaryOp.MULTIPLY, self.frame.builtin(Execution.INVOCATION, axis), before)
+            lane = self.frame.binary(BinaryOp.ADD, lane, scaled)
+        return self._named(lane, "lane")
 
     def vector_pointer(self, access: Load | Store, level: LevelName) -> Value:
         """The pointer to the vector that an access to an array of vectors names."""

@@ -10,13 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
-from typing import Final
 
 from ...ir.schedule.dependence import Closure
 from ...ir.schedule.extents import range_of, value_of
 from ...ir.schedule.nodes import (
     Affine,
-    Constant,
     Decisions,
     Execution,
     Fby,
@@ -25,28 +23,20 @@ from ...ir.schedule.nodes import (
     LevelName,
     Load,
     Nest,
+    Scatter,
     Stage,
     Store,
     Term,
     Use,
 )
 from ...ir.schedule.reductions import Reduction, reductions_of
-from ...ir.schedule.scope import Scope
+from ...ir.schedule.scope import Scope, Writing
 from .tasks import Carry, Task, Write, homes_of, tasks_of
 
 WRITTEN_OUT = (Execution.UNROLLED, Execution.TREE)
 IN_PARTS = (Execution.TREE, Execution.VECTOR)
 AT_ONCE = (Execution.WORKGROUP, Execution.INVOCATION)
 """What levels are spread over."""
-ATOMICS: Final = {
-    "+": "atomicAdd",
-    "min": "atomicMin",
-    "max": "atomicMax",
-    "&": "atomicAnd",
-    "|": "atomicOr",
-    "^": "atomicXor",
-}
-"""The functions that workgroups may join values by in an array."""
 _SPREAD_OVER = {
     Execution.SUBGROUP: Execution.INVOCATION,
     Execution.ATOMIC: Execution.WORKGROUP,
@@ -288,15 +278,20 @@ class Decided:
     def atomic_store(self, array: str) -> AtomicStore | None:
         """How an array is stored to by atomic operations; None if it is not."""
         for it in self.tasks:
-            if isinstance(it, Write) and it.store.array == array and isinstance(it.store.value, Use):
-                return self._atomic(it.store, it.store.value.name)
+            store = it.store if isinstance(it, Write) else None
+            if isinstance(store, Store) and store.array == array and isinstance(store.value, Use):
+                return self._atomic(store, store.value.name)
         return None
 
-    def initial(self, array: str) -> int:
-        """What the elements of an array are before the dispatch: what atomic operations begin with, else 0."""
-        atomic = self.atomic_store(array)
-        first = None if atomic is None else atomic.fby.first
-        return int(first.value.value) if isinstance(first, Constant) else 0
+    def scatter(self, array: str) -> Scatter | None:
+        """What joins values to the elements of an array that computed subscripts name."""
+        found = (it for it in self.nest.body if isinstance(it, Scatter) and it.array == array)
+        return next(found, None)
+
+    @cached_property
+    def private(self) -> tuple[Scatter, ...]:
+        """Those for whose outputs each workgroup has a copy."""
+        return tuple(it for it in map(self.scatter, self.decisions.private) if it is not None)
 
     def _atomic(self, store: Store, name: str) -> AtomicStore | None:
         last = self.scope.values[name]
@@ -309,7 +304,7 @@ class Decided:
             return None
         return AtomicStore(store, reduction.fbys[0], reduction.join, levels)
 
-    def joined_axes(self, store: Store, kind: Execution) -> set[int]:
+    def joined_axes(self, store: Writing, kind: Execution) -> set[int]:
         """The axes of workgroups all of which store what they carry: parts of it, or by atomic operations."""
         atomic = self.atomic_store(store.array)
         levels = self.partials.get(store.array, () if atomic is None else atomic.levels)
@@ -318,6 +313,15 @@ class Decided:
     def carrying(self, carry: Carry) -> tuple[LevelName, ...]:
         """The loops and written-out levels along which values are carried, outermost first."""
         return tuple(it for it in self.path(carry) if it.dimension in carry.on)
+
+    def distinct(self, carry: Carry) -> list[LevelName]:
+        """The levels whose iterations have variables of their own."""
+        return [
+            it
+            for it in self.path(carry)
+            if self.execution(it) is Execution.TREE
+            or (self.execution(it) in WRITTEN_OUT and it.dimension not in carry.on)
+        ]
 
     def within(self, carry: Carry) -> tuple[LevelName, ...]:
         """The other loops and written-out levels inside of the outermost one of them."""

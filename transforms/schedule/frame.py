@@ -13,6 +13,7 @@ from ...ir.ops import BinaryOp
 from ...ir.schedule.functions import scalar_type
 from ...ir.schedule.nodes import Array, Direction, ElementType, Execution
 from .decided import Decided
+from .outputs import is_atomic, stored_type
 from .vectors import vector_arrays
 
 _BUILTINS = {Execution.WORKGROUP: "workgroup_id", Execution.INVOCATION: "local_invocation_id"}
@@ -127,8 +128,8 @@ class Frame:
 
     def _element(self, array: Array) -> w.Type:
         element, width = scalar_type(array.type), self.widths.get(array.name, 1)
-        if self.decided.atomic_store(array.name) is not None:
-            return w.atomic(element)
+        if is_atomic(array.name, self.decided):
+            return stored_type(array.type, atomic=True)
         return element if width == 1 else w.vector(width, element)
 
     def finish(self) -> None:

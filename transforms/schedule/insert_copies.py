@@ -6,12 +6,27 @@ statements that read a value too late.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from ...ir.schedule.dependence import Closure, root_of
 from ...ir.schedule.functions import COPY
-from ...ir.schedule.nodes import Compute, Constant, Fby, Index, Last, Load, Map, Nest, Statement, Store, Use
+from ...ir.schedule.nodes import (
+    Compute,
+    Constant,
+    Fby,
+    Index,
+    Last,
+    Load,
+    Map,
+    Nest,
+    Operand,
+    Scatter,
+    Statement,
+    Store,
+    Use,
+)
 from ...ir.schedule.scope import Scope, used_by
 from .names import names_of
 
@@ -58,8 +73,10 @@ class _Consumed(_Copies):
             if isinstance(statement, Fby):
                 statement = replace(statement, first=self._first(statement), next=self._next_name(renamed, statement))
             self.body.append(statement)
+            if isinstance(statement, (Store, Scatter)):
+                continue
             for copy in renamed.values():
-                if copy is not None and not isinstance(statement, Store) and copy.operands == (Use(statement.name),):
+                if copy is not None and copy.operands == (Use(statement.name),):
                     self.body.append(copy)
         return replace(self.nest, body=tuple(self.body))
 
@@ -113,7 +130,7 @@ class _Late(_Copies):
                     changed[id(statement)] = _reading(changed.get(id(statement), statement), name, copies[name].name)
         for statement in self.nest.body:
             self.body.append(changed.get(id(statement), statement))
-            if not isinstance(statement, Store) and statement.name in copies:
+            if not isinstance(statement, (Store, Scatter)) and statement.name in copies:
                 self.body.append(copies[statement.name])
         return replace(self.nest, body=tuple(self.body))
 
@@ -132,14 +149,21 @@ def _reading(statement: Statement, name: str, other: str) -> Statement:
     """The statement with another value in the place of one that it uses."""
     match statement:
         case Compute(operands=operands):
-            return replace(statement, operands=tuple(Use(other) if it == Use(name) else it for it in operands))
+            return replace(statement, operands=_with(operands, name, other))
         case Fby():
             return replace(statement, first=Use(other))
         case Store():
             return replace(statement, value=Use(other))
         case Last() | Map():
             return replace(statement, value=other)
+        case Scatter(subscripts=subscripts, value=value):
+            (read,) = _with((value,), name, other)
+            return replace(statement, subscripts=_with(subscripts, name, other), value=read)
         case Load() | Index():
             return statement
         case _:
             assert_never(statement)
+
+
+def _with(operands: Sequence[Operand], name: str, other: str) -> tuple[Operand, ...]:
+    return tuple(Use(other) if it == Use(name) else it for it in operands)

@@ -28,6 +28,7 @@ from ...ir.schedule.nodes import (
     Map,
     Nest,
     Operand,
+    Scatter,
     Statement,
     Store,
     Use,
@@ -36,6 +37,7 @@ from ...ir.schedule.text import WORDS, affine_text
 from ...ir.schedule.verify import verify
 from .insert_copies import insert_copies
 from .names import Names, names_of
+from .recompute import recompute
 from .substitute import Substitution, are_equal, name_of_plain, plain
 
 _Element: TypeAlias = tuple[Sequence[Statement], Operand]
@@ -78,7 +80,7 @@ def join(first: Nest, second: Nest, arrays: Mapping[str, str]) -> Joined:
         second_stays,
     )
     nest = _either(lambda: _along_equal_dimensions(parts), lambda: _in_line(parts, names))
-    nest = insert_copies(replace(nest, name=names.fresh(f"{first.name}_{second.name}")))
+    nest = insert_copies(recompute(replace(nest, name=names.fresh(f"{first.name}_{second.name}"))))
     mistakes = verify(nest)
     if mistakes:
         raise NotJoinable(f"as one nest, {mistakes[0].message}")
@@ -87,7 +89,7 @@ def join(first: Nest, second: Nest, arrays: Mapping[str, str]) -> Joined:
 
 def is_elementwise(nest: Nest) -> bool:
     """Whether each element that the nest stores is computed in one iteration, from its place alone."""
-    return not any(isinstance(it, (Fby, Last, Map)) for it in nest.body)
+    return not any(isinstance(it, (Fby, Last, Map, Scatter)) for it in nest.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +282,7 @@ def _new_names(moved: Nest, stays: Nest, arrays: Mapping[str, str], names: Names
             new.sums[name] = plain(names.fresh(name))
     new.arrays.update({it.name: names.fresh(it.name) for it in moved.arrays if it.name not in arrays})
     new.arrays.update({it: names.fresh(it) for it in arrays})
-    new.values.update({it.name: Use(names.fresh(it.name)) for it in moved.body if not isinstance(it, Store)})
+    new.values.update({it.name: Use(names.fresh(it.name)) for it in moved.body if not isinstance(it, (Store, Scatter))})
     return new
 
 
@@ -326,6 +328,10 @@ def _check_arrays(first: Nest, second: Nest, arrays: Mapping[str, str]) -> None:
         one, other = outputs[output], inputs[into]
         if one.type is not other.type or len(one.extents) != len(other.extents):
             raise NotJoinable(f"{output!r} is {_type_text(one)}, but {into!r} is {_type_text(other)}")
+    scattered = {it.array for it in first.body if isinstance(it, Scatter)}
+    for output in arrays:
+        if output in scattered:
+            raise NotJoinable(f"{output!r} is complete only at the end of {first.name!r}")
     if len(set(arrays.values())) < len(arrays):
         raise NotJoinable("two outputs cannot be one input")
 

@@ -11,10 +11,12 @@ from math import prod
 from typing import Final
 
 from ...ir.hints import unknown_name
-from ...ir.schedule.nodes import Constant, ElementType, Execution, Fby, Last, LevelName, Map, Store
+from ...ir.schedule.nodes import Constant, ElementType, Execution, Fby, Last, LevelName, Map, Scatter, Store
 from ...ir.schedule.scope import used_by
 from ...ir.schedule.text import level_name_text, operand_text
-from .decided import AT_ONCE, ATOMICS, WRITTEN_OUT, Decided, kind_of
+from .decided import AT_ONCE, WRITTEN_OUT, Decided, kind_of
+from .outputs import can_be_atomic
+from .scatters import NO_ATOMICS, not_private, out_of_order, private_bytes, unjoinable
 from .stages import part_dimensions, stages_of, without_parts
 from .structure import Loop, Node, structure_of
 from .substitute import are_equal, name_of_plain
@@ -109,7 +111,7 @@ def _vectors(decided: Decided) -> Iterator[str]:
     for statement in decided.nest.body:
         several = sorted(vectors & decided.scope.dimensions_at(statement))
         if len(several) > 1:
-            name = statement.array if isinstance(statement, Store) else statement.name
+            name = statement.array if isinstance(statement, (Store, Scatter)) else statement.name
             yield f"{name!r} is in several dimensions with vectors: {', '.join(several)}"
 
 
@@ -195,13 +197,14 @@ def _atomics(decided: Decided) -> Iterator[str]:
             continue
         for fby in carry.fbys:
             yield from (f"{name} cannot join {fby.name!r}: {it}" for it in _not_atomic(fby, decided))
+    yield from unjoinable(decided)
 
 
 def _not_atomic(fby: Fby, decided: Decided) -> Iterator[str]:
     """Why atomic operations in an output cannot join what is carried."""
     reduction = decided.reductions.get(fby.name)
-    if reduction is not None and (reduction.join not in ATOMICS or fby.type not in (ElementType.I32, ElementType.U32)):
-        yield "WGSL has atomic operations +, min, max, &, | and ^ of i32 and u32"
+    if reduction is not None and not (isinstance(reduction.join, str) and can_be_atomic(reduction.join, fby.type)):
+        yield NO_ATOMICS
     if not isinstance(fby.first, Constant):
         yield "the output would have to begin with a value that is computed"
         return
@@ -235,6 +238,7 @@ def _iteration_order(decided: Decided) -> Iterator[str]:
         wanted = _lexicographic(levels, carry.on)
         if names and list(levels) != wanted:
             yield f"{names[0]!r} needs its iterations in order: {', '.join(map(level_name_text, wanted))}"
+    yield from out_of_order(decided)
 
 
 def _lexicographic(levels: Sequence[LevelName], on: tuple[str, ...]) -> list[LevelName]:
@@ -274,7 +278,7 @@ def _maps(decided: Decided) -> Iterator[str]:
 
 
 def _memory(decided: Decided) -> Iterator[str]:
-    total = sum(_tile_bytes(tile_of(it, decided)) for it in decided.stages)
+    total = sum(_tile_bytes(tile_of(it, decided)) for it in decided.stages) + private_bytes(decided)
     for carry in _carries(decided):
         if decided.waits(carry):
             room = prod(decided.workgroup_size()) * _room(carry, decided)
@@ -355,12 +359,13 @@ RULES: Final[tuple[tuple[Rule, ...], ...]] = (
         Rule("vectors", "vectors are of adjacent indices, in one dimension of a value", _vectors),
         Rule("stages", "a copy has the elements that loads need in a loop, and their number is known", _stages),
         Rule("peel", "iterations are peeled off the first level of a dimension, a loop or workgroups", _peel),
+        Rule("private", "a copy is of an output that values are joined to, of a known size", not_private),
     ),
     (
         Rule("workgroup-size", "a workgroup has at most as many invocations as WebGPU allows", _workgroup_size),
         Rule("parts", "only values that a function accumulates are accumulated in parts", _parts),
         Rule("no-workgroups", "no value is carried along workgroups", _no_workgroups),
-        Rule("atomics", "atomic operations join whole numbers from a constant on, in the output", _atomics),
+        Rule("atomics", "atomic operations join numbers of 32 bits from a constant on, in the output", _atomics),
         Rule(
             "whole-subgroups",
             "subgroups join all invocations of a workgroup, which are on one axis, a power of two",
@@ -374,7 +379,7 @@ RULES: Final[tuple[tuple[Rule, ...], ...]] = (
 )
 
 
-_OF_WHOLE_NESTS: Final = ("stages", "peel", "grid", "parts")
+_OF_WHOLE_NESTS: Final = ("stages", "peel", "private", "grid", "parts")
 
 
 def illegal(decided: Decided) -> list[tuple[str, str]]:

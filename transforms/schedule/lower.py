@@ -33,6 +33,7 @@ from ...ir.schedule.nodes import (
     Load,
     Map,
     Operand,
+    Scatter,
     Stage,
     Store,
     Use,
@@ -42,14 +43,26 @@ from ...ir.schedule.scope import Value as NestValue
 from ...ir.schedule.text import INFIXES, PREFIXES
 from .across import across_invocations
 from .addresses import Addresses, Indices, Point
-from .decided import AT_ONCE, ATOMICS, WRITTEN_OUT, Decided, kind_of
+from .decided import AT_ONCE, Decided, kind_of
 from .frame import Frame, Outline
 from .peeling import Interior, Subscript, interior, subscripts_on, whole_count
+from .scattering import Scattering, join_in_memory
 from .staging import Staging
 from .structure import Loop, Node, has_barrier, has_effect, is_inside, leaves_of, structure_of
 from .tasks import Carry, Write, demand, demand_of
 from .tiles import stages_in
-from .vectors import by_components, called, component, components, lanes_from, operated, splat, vector_of, width_of
+from .vectors import (
+    by_components,
+    called,
+    component,
+    components,
+    converted,
+    lanes_from,
+    operated,
+    splat,
+    vector_of,
+    width_of,
+)
 
 
 @deep_nesting()
@@ -77,6 +90,7 @@ class _Lowering(Addresses):
     whole: frozenset[str] = frozenset()
     """Dimensions whose indices are known to be in them."""
     staging: Staging = field(init=False)
+    scattering: Scattering = field(init=False)
 
     def __post_init__(self) -> None:
         for kind in AT_ONCE:
@@ -84,12 +98,14 @@ class _Lowering(Addresses):
             numbers = {axis: self.frame.builtin(kind, axis) for axis in sorted(set(axes.values()))}
             self.at |= {name: numbers[axis] for name, axis in axes.items()}
         self.staging = Staging(self)
+        self.scattering = Scattering(self)
 
     # Structure
 
     def whole_nest(self) -> None:
         """All of it, in two versions if dimensions that are spread over workgroups are peeled."""
         nodes, scope = structure_of(self.decided), self.decided.scope
+        self.scattering.begin()
         self.staging.fill([it for it in self.decided.stages if it.at is None])
         spread = [it for it in scope.dimensions if self.decided.is_spread(it)]
         peeled = [
@@ -97,6 +113,7 @@ class _Lowering(Addresses):
         ]
         subscripts = subscripts_on(self, scope.values, peeled, ())
         self.in_versions(peeled, interior(self, peeled, subscripts), lambda: self.spread(nodes, spread))
+        self.scattering.finish()
 
     def in_versions(self, dimensions: Iterable[str], interior: Interior, build: Callable[[], None]) -> None:
         """A part of the tree without the tests that conditions make needless, and with them where they do not hold."""
@@ -300,21 +317,12 @@ class _Lowering(Addresses):
 
     def points(self, carry: Carry) -> Iterator[Point]:
         """All combinations of iterations that have variables of their own, at the entry to the carrying levels."""
-        names = [it for it in self.distinct(carry) if it not in self.written]
+        names = [it for it in self.decided.distinct(carry) if it not in self.written]
         counts = [range(self.decided.count(it) or 0) for it in names]
         return (tuple(zip(names, numbers, strict=True)) for numbers in product(*counts))
 
-    def distinct(self, carry: Carry) -> list[LevelName]:
-        """The levels whose iterations have variables of their own."""
-        kind = self.decided.execution
-        return [
-            it
-            for it in self.decided.path(carry)
-            if kind(it) is Execution.TREE or (kind(it) in WRITTEN_OUT and it.dimension not in carry.on)
-        ]
-
     def key(self, carry: Carry) -> Point:
-        return tuple((it, self.written[it]) for it in self.distinct(carry))
+        return tuple((it, self.written[it]) for it in self.decided.distinct(carry))
 
     def end_key(self, carry: Carry) -> Point:
         """The key of what is known at the end: parts have been joined in the variable of the first one. For the
@@ -322,7 +330,8 @@ class _Lowering(Addresses):
         """
         level = self.decided.vector_in(carry.on)
         vector = () if level is None else ((level, 0),)
-        return *((it, 0 if it.dimension in carry.on else self.written[it]) for it in self.distinct(carry)), *vector
+        names = self.decided.distinct(carry)
+        return *((it, 0 if it.dimension in carry.on else self.written[it]) for it in names), *vector
 
     def width(self, carry: Carry) -> int:
         """The number of components of the variables that values are carried in."""
@@ -373,7 +382,7 @@ class _Lowering(Addresses):
         self.changed(carry)
         if not self.decided.is_in_parts(carry):
             return
-        parts = [it for it in self.distinct(carry) if it.dimension in carry.on]
+        parts = [it for it in self.decided.distinct(carry) if it.dimension in carry.on]
         for point in self.points(carry):
             if any(number for name, number in point if name in parts):
                 continue
@@ -399,7 +408,7 @@ class _Lowering(Addresses):
         totals: list[list[Value]] = []
         for numbers in product(*(range(self.decided.count(it) or 0) for it in parts)):
             point = {**dict(self.key(carry)), **dict(zip(parts, numbers, strict=True))}
-            key = tuple((it, point[it]) for it in self.distinct(carry))
+            key = tuple((it, point[it]) for it in self.decided.distinct(carry))
             part: list[Value] = [self.frame.builder.load(self.variables[it.name, key]) for it in reduction.fbys]
             if self.decided.vector_in(carry.on) is None:
                 totals.append(part)
@@ -448,16 +457,23 @@ class _Lowering(Addresses):
                 if self.decided.count(name) != 1:
                     conditions.append(self.frame.builder.binary(BinaryOp.EQUAL, self.at[name], u32(0)))
         masks = [it for it in conditions if isinstance(it.type, w.Vector)]
-        with self.guarded([it for it in conditions if it not in masks]):
-            value = self.operand(task.store.value, {})
-            level = self.active_vector(task.store.dimensions)
-            atomic = self.decided.atomic_store(task.store.array)
-            if atomic is not None:
-                self.frame.builder.builtin_call(ATOMICS[atomic.function], [self.element(task.store, {}), value])
-            elif level is None:
-                self.frame.builder.store(self.element(task.store, {}), value)
-            else:
-                self.write_vector(task.store, value, level, masks)
+        whole = [it for it in conditions if it not in masks]
+        if isinstance(task.store, Scatter):
+            self.scattering.write(task.store, whole, masks)
+            return
+        with self.guarded(whole):
+            self.store(task.store, masks)
+
+    def store(self, store: Store, masks: Sequence[Value]) -> None:
+        value = self.operand(store.value, {})
+        level = self.active_vector(store.dimensions)
+        atomic = self.decided.atomic_store(store.array)
+        if atomic is not None:
+            join_in_memory(self, self.element(store, {}), atomic.function, value)
+        elif level is None:
+            self.frame.builder.store(self.element(store, {}), value)
+        else:
+            self.write_vector(store, value, level, masks)
 
     def write_vector(self, store: Store, value: Value, level: LevelName, masks: Sequence[Value]) -> None:
         """A store of a vector, or of those components that all masks select."""
@@ -565,7 +581,7 @@ class _Lowering(Addresses):
         if function == COPY:
             return operands[0]
         if function in _TYPES:
-            return self.converted(_TYPES[function], operands[0])
+            return converted(builder, scalar_type(_TYPES[function]), operands[0])
         if function in PREFIXES and len(operands) == 1:
             return builder.unary(UnaryOp(function), operands[0])
         is_infix = function in INFIXES and len(operands) == 2
@@ -575,12 +591,6 @@ class _Lowering(Addresses):
             return builder.builtin_call(function, operands)
         made = operated(builder, BinaryOp(function), operands) if is_infix else called(builder, function, operands)
         return by_components(builder, operands, partial(self.apply, function)) if made is None else made
-
-    def converted(self, type: ElementType, operand: Value) -> Value:
-        """A value, or the components of a vector, converted to a type."""
-        target = scalar_type(type)
-        wanted = w.vector(width_of(operand), target) if isinstance(operand.type, w.Vector) else target
-        return operand if operand.type is wanted else self.frame.builder.convert(wanted, operand)
 
 
 def _conjunction(conditions: Sequence[Value], builder: Builder) -> Value:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...base.names import fresh_name
-from ...ir.schedule.nodes import Nest, Store
+from ...ir.schedule.nodes import Nest, Scatter, Store
 
 
 def names_of(nest: Nest) -> set[str]:
     """The names of sizes, dimensions, arrays and values."""
-    values = (it.name for it in nest.body if not isinstance(it, Store))
+    values = (it.name for it in nest.body if not isinstance(it, (Store, Scatter)))
     return {*nest.sizes, *(it.name for it in nest.dimensions), *(it.name for it in nest.arrays), *values}
 
 

@@ -32,13 +32,14 @@ from ...ir.schedule.nodes import (
     Map,
     Nest,
     Operand,
+    Scatter,
     Statement,
     Store,
     Term,
     Use,
 )
 from ...ir.schedule.reductions import Reduction
-from ...ir.schedule.scope import Scope, used_by
+from ...ir.schedule.scope import Scope, Writing, used_by
 from .decided import Decided
 from .names import Names, names_of
 from .tasks import Carry, Task, Write, demand_of, tasks_of
@@ -57,6 +58,11 @@ class Stages:
 
     stages: tuple[Decided, ...]
     part_sizes: Mapping[str, Quotient]
+
+    def of_scalars(self, arrays: Iterable[str]) -> Stages:
+        """The same stages, with arrays that are bound as scalars."""
+        names = frozenset(arrays)
+        return Stages(tuple(replace(it, scalars=it.scalars | names) for it in self.stages), self.part_sizes)
 
     def with_part_sizes(self, sizes: Mapping[str, int]) -> dict[str, int]:
         """Sizes, with those of parts where they follow."""
@@ -207,6 +213,8 @@ class _Split:
         absent = _loads_of(self.whole.nest.body) - _loads_of(statements)
         iterated = {name for it in tasks_of(Scope(nest)) for name in it.dimensions}
         decisions = _about(self.whole.decisions, iterated.__contains__, absent)
+        arrays = {it.name for it in nest.arrays}
+        decisions = replace(decisions, private=tuple(it for it in decisions.private if it in arrays))
         made = replace(self.whole, nest=nest, decisions=decisions, sizes=sizes, partials=partials)
         return replace(made, decisions=_completed(made))
 
@@ -215,9 +223,9 @@ class _Split:
         used = {it for statement in statements for it in _dimensions_in(statement)}
         dimensions = [it for it in (*whole.dimensions, *self.part_dimensions.values()) if it.name in used]
         directions = {
-            it.array: Direction.OUT if isinstance(it, Store) else Direction.IN
+            it.array: Direction.IN if isinstance(it, Load) else Direction.OUT
             for it in statements
-            if isinstance(it, (Load, Store))
+            if isinstance(it, (Load, Store, Scatter))
         }
         arrays = [
             replace(it, direction=directions[it.name])
@@ -247,7 +255,7 @@ class _Body:
     """The statements of a stage."""
 
     split: _Split
-    stores: Sequence[Store]
+    stores: Sequence[Writing]
     carries: Sequence[Carry]
     """Those whose parts the stage stores."""
     joined: set[Carry]
@@ -258,7 +266,7 @@ class _Body:
     def statements(self) -> list[Statement]:
         needed = self.needed()
         for statement in self.split.base.nest.body:
-            if isinstance(statement, Store):
+            if isinstance(statement, (Store, Scatter)):
                 self.made += [statement] if statement in self.stores else []
             elif statement.name in needed:
                 self.made += [self.joined_last(statement) if self.is_joined(statement) else statement]

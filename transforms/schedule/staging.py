@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from math import prod
 
 from ...ir.core import nodes as c
 from ...ir.core.builder import u32
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
 from ...ir.schedule.functions import scalar_type
-from ...ir.schedule.nodes import Affine, Buffering, Execution, LevelName, Load, Stage
+from ...ir.schedule.nodes import Affine, Buffering, LevelName, Load, Stage
 from .addresses import Addresses
 from .tiles import Tile, is_free, span, tile_of
 
@@ -67,7 +66,7 @@ class Staging:
         return frame.binary(BinaryOp.MULTIPLY, turn, u32(tile.length))
 
     def _copy(self, tile: Tile) -> None:
-        count, lane = self._numbered()
+        count, lane = self.addresses.lane()
         steps = -(-tile.elements // count)
         builder = self.addresses.frame.builder
         if steps <= MOST_STEPS:
@@ -103,21 +102,6 @@ class Staging:
             found.append(frame.binary(BinaryOp.REMAINDER, left, u32(extent)) if extent > 1 else u32(0))
             left = frame.binary(BinaryOp.DIVIDE, left, u32(extent)) if extent > 1 else left
         return [left, *reversed(found)] if tile.extents else []
-
-    def _numbered(self) -> tuple[int, Value]:
-        """The invocations of a workgroup, and the number of this one, along x first."""
-        return prod(self.addresses.decided.workgroup_size()), self.addresses.memo("lane", self._lane)
-
-    def _lane(self) -> Value:
-        decided, frame = self.addresses.decided, self.addresses.frame
-        lane: Value = u32(0)
-        for axis in sorted(set(decided.axes(Execution.INVOCATION).values())):
-            before = u32(prod(decided.workgroup_size()[:axis]))
-            scaled = frame.binary(BinaryOp.MULTIPLY, frame.builtin(Execution.INVOCATION, axis), before)
-            lane = frame.binary(BinaryOp.ADD, lane, scaled)
-        if isinstance(lane, c.Binary):
-            lane.name = frame.name("lane")
-        return lane
 
     def _element(self, tile: Tile, offset: Value) -> Value:
         at = self.addresses.frame.binary(BinaryOp.ADD, self.places[tile.stage], offset)

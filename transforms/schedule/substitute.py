@@ -16,6 +16,7 @@ from ...ir.schedule.nodes import (
     Map,
     Operand,
     Pair,
+    Scatter,
     Statement,
     Store,
     Term,
@@ -54,6 +55,14 @@ class Substitution:
                     statement,
                     array=self.array(statement.array),
                     subscripts=self.all(statement.subscripts),
+                    value=self.operand(statement.value),
+                    dimensions=self.dimensions(statement.dimensions),
+                )
+            case Scatter():
+                return replace(
+                    statement,
+                    array=self.array(statement.array),
+                    subscripts=tuple(map(self.operand, statement.subscripts)),
                     value=self.operand(statement.value),
                     dimensions=self.dimensions(statement.dimensions),
                 )

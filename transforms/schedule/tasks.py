@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ...ir.schedule.nodes import Fby, Last, Load, Store, Use
-from ...ir.schedule.scope import Scope, used_by
+from ...ir.schedule.nodes import Fby, Last, Load, Scatter, Store, Use
+from ...ir.schedule.scope import Scope, Writing, used_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class Carry:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A store."""
+    """A store, or what joins values to elements of an output."""
 
-    store: Store
+    store: Writing
     dimensions: frozenset[str]
 
 
@@ -95,7 +95,7 @@ def tasks_of(scope: Scope) -> tuple[Task, ...]:
     """The tasks of a verified nest: each after those whose ends it uses, and after all that read what it carries."""
     carries = _carries(scope)
     tasks: list[Task] = [*carries]
-    tasks += [Write(it, frozenset(it.dimensions)) for it in scope.nest.body if isinstance(it, Store)]
+    tasks += [Write(it, frozenset(it.dimensions)) for it in scope.nest.body if isinstance(it, (Store, Scatter))]
     homes = homes_of(carries, scope)
     before: dict[Task, list[Task]] = {it: [] for it in tasks}
     for task in tasks:

@@ -104,6 +104,12 @@ def lanes_from(builder: Builder, first: Value, width: int) -> Value:
     return builder.binary(BinaryOp.ADD, splat(builder, first, width), steps)
 
 
+def converted(builder: Builder, type: w.Scalar, operand: Value) -> Value:
+    """A value, or the components of a vector, converted to a type."""
+    wanted = w.vector(width_of(operand), type) if isinstance(operand.type, w.Vector) else type
+    return operand if operand.type is wanted else builder.convert(wanted, operand)
+
+
 def operated(builder: Builder, op: BinaryOp, operands: Sequence[Value]) -> Value | None:
     """An operator on vectors and scalars, by components; None where WGSL has no such operator on vectors."""
     width = max(map(width_of, operands))

@@ -1,5 +1,5 @@
-"""Machine code for a processor that this machine does not have, run in an emulator: an entry point is compiled for it,
-linked with a small C program, and run by qemu. Slow; it shows that the code for that processor is right.
+"""Machine code for a processor that this machine does not have, run in an emulator: a small C program loads the code
+of an entry point as `_pool` does, and qemu runs the program. Slow; it shows that code for that processor is right.
 """
 
 from __future__ import annotations
@@ -18,20 +18,25 @@ from ....base.deadline import Deadline, compile_time_left
 from ....base.errors import DeviceError, InputError
 from ....ir.hercules.entry import EntryPoint
 from ....ir.types import BindingPoint
+from ..code_image import CodeImage
 from ..device import Slot, recipe_for, slots_of
 from ..emitted import Interface
 from ..function import RunParameters
+from ..images import image_of
 from ..jit import object_file
 from ..options import CpuOptions
 from ..target import compiling_for
 
 _HARNESS = Path(__file__).with_name("harness.c")
+_LOADER = Path(__file__).parents[1] / "pool" / "code.c"
+_NAME = 32
+"""The bytes of a function's name in the file of an image."""
 _LAST_WORDS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Emulator:
-    """The programs that link and run code for a target, and the Debian packages that have them."""
+    """The programs that compile C and run programs for a target, and the Debian packages that have them."""
 
     compiler: str
     runner: str
@@ -56,9 +61,10 @@ EMULATORS = {
 
 @dataclass(frozen=True, slots=True)
 class EmulatedKernel:
-    """An entry point as a program for another processor. `path` is the program, `runner` the emulator's path."""
+    """An entry point as code for another processor. `program` loads the `image`, `runner` is the emulator's path."""
 
-    path: Path
+    program: Path
+    image: Path
     runner: str
     interface: Interface
     slots: Sequence[Slot]
@@ -94,7 +100,7 @@ class EmulatedKernel:
     def _answer(self, job: bytes, timeout: float | None) -> bytes:
         try:
             done = subprocess.run(
-                [self.runner, self.path], input=job, capture_output=True, timeout=timeout, check=False
+                [self.runner, self.program, self.image], input=job, capture_output=True, timeout=timeout, check=False
             )
         except subprocess.TimeoutExpired:
             raise Deadline(timeout).error() from None
@@ -119,19 +125,28 @@ def emulated(target: str, entry: EntryPoint, options: CpuOptions) -> Generator[E
         emitted = recipe_for(lambda: entry, options).emit()
         code = object_file(emitted.text, emitted.passes)
     with tempfile.TemporaryDirectory(prefix="tinct-") as folder:
-        path = Path(folder) / "kernel"
-        _link(compiler, code, path)
-        yield EmulatedKernel(path, runner, emitted.interface, slots_of(entry))
+        program, image = Path(folder) / "program", Path(folder) / "image"
+        image.write_bytes(_packed(image_of(code)))
+        _compile(compiler, program)
+        yield EmulatedKernel(program, image, runner, emitted.interface, slots_of(entry))
 
 
-def _link(compiler: str, code: bytes, path: Path) -> None:
-    kernel = path.with_suffix(".o")
-    kernel.write_bytes(code)
-    command = [compiler, "-O1", "-static", "-o", str(path), str(_HARNESS), str(kernel), "-lm"]
+def _packed(image: CodeImage | None) -> bytes:
+    """The file of an image that `harness.c` reads."""
+    if image is None:
+        raise DeviceError("the kernel's code for another processor cannot be loaded")
+    head = struct.pack("<4Q", len(image.content), image.executable, image.entry, len(image.slots))
+    slots = (struct.pack(f"<Q{_NAME}s", offset, name.encode()) for offset, name in image.slots)
+    return b"".join((head, *slots, image.content))
+
+
+def _compile(compiler: str, path: Path) -> None:
+    """Write the program that loads and runs an image."""
+    command = [compiler, "-O1", "-static", "-o", str(path), str(_HARNESS), str(_LOADER), "-lm"]
     try:
         done = subprocess.run(command, capture_output=True, timeout=compile_time_left(), check=False)
     except subprocess.TimeoutExpired:
-        raise DeviceError("linking the kernel for another processor took too long") from None
+        raise DeviceError("compiling the program for another processor took too long") from None
     if done.returncode != 0:
         words = done.stderr.decode(errors="replace").strip()[-_LAST_WORDS:]
-        raise DeviceError(f"the kernel's code for another processor cannot be linked: {words}")
+        raise DeviceError(f"the program for another processor cannot be compiled: {words}")

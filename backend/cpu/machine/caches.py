@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 
-_LINUX = Path("/sys/devices/system/cpu/cpu0/cache")
+_LINUX = "/sys/devices/system/cpu/cpu0/cache"
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _MAC_NAMES = {1: b"hw.l1dcachesize", 2: b"hw.l2cachesize", 3: b"hw.l3cachesize"}
 ASSUMED: Mapping[int, int] = {1: 32 << 10, 2: 1 << 20, 3: 32 << 20}
@@ -26,7 +25,9 @@ def cache_sizes() -> Mapping[int, int]:
 
 def _of_linux() -> Iterator[tuple[int, int]]:
     with suppress(OSError, ValueError):
-        for folder in sorted(_LINUX.glob("index*")):
+        from pathlib import Path
+
+        for folder in sorted(Path(_LINUX).glob("index*")):
             kind, level, size = ((folder / it).read_text(encoding="ascii").strip() for it in ("type", "level", "size"))
             parts = re.fullmatch(r"(\d+)([KMG]?)", size)
             if kind != "Instruction" and parts is not None and int(parts[1]):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import statistics
 import struct
 import time
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -90,11 +91,7 @@ class _Bench:
         return min(max(statistics.quantiles(delays)[0], 0.0), alone)
 
     def _seconds_of_round(self, name: str, area: Bytes) -> float:
-        """The shortest time of a round."""
-        rounds = 1
-        while rounds < _MOST_ROUNDS and self._seconds(name, rounds, area) < _SECONDS / 2:
-            rounds *= 2
-        return min(self._seconds(name, rounds, area) for _ in range(_TRIES)) / rounds
+        return shortest_round(lambda rounds: self._seconds(name, rounds, area))
 
     def _seconds(self, name: str, rounds: int, area: Bytes, workers: int = 1) -> float:
         """The time of so many rounds on each worker."""
@@ -104,6 +101,19 @@ class _Bench:
         started = time.perf_counter()
         self._pools[workers].run(self._code.address, bindings, packed, workers, 0, (), None, each)
         return time.perf_counter() - started
+
+
+def shortest_round(seconds: Callable[[int], float]) -> float:
+    """The shortest time of a round, of which so many are run that they take long even if nothing disturbs them.
+
+    `seconds` runs a number of rounds and gives their time.
+    """
+    rounds = 1
+    while True:
+        shortest = min(seconds(rounds) for _ in range(_TRIES))
+        if shortest >= _SECONDS / 2 or rounds >= _MOST_ROUNDS:
+            return shortest / rounds
+        rounds *= 2
 
 
 def _filled(area: Bytes, lanes: int) -> Bytes:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import platform
 import re
 from functools import cache
-from pathlib import Path
+
+_ENOUGH = 1 << 13
+"""More bytes than one processor takes."""
 
 
 @cache
@@ -18,9 +20,15 @@ def processor_name() -> str:
 
 def processor_fact(key: str) -> str | None:
     """What Linux says of the first processor in `/proc/cpuinfo`; None if it says nothing."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        return None
-    found = re.search(rf"^{key}\s*: (.*)$", text, re.MULTILINE)
+    found = re.search(rf"^{key}\s*: (.*)$", _first_processor(), re.MULTILINE)
     return found[1] if found else None
+
+
+@cache
+def _first_processor() -> str:
+    """The text begins with the first processor; that of all processors takes Linux long to write."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            return file.read(_ENOUGH)
+    except OSError:
+        return ""

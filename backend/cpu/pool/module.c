@@ -1,11 +1,13 @@
-// Defines the Python type `tinct.backend.cpu._pool.Pool`, a crew of worker threads.
+// Defines the module `tinct.backend.cpu._pool`: the type `Pool`, a crew of worker threads, and what belongs to it.
 #define _GNU_SOURCE
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
 #include <stdlib.h>
 
+#include "code_type.h"
 #include "crew.h"
+#include "identity.h"
 #include "interrupts.h"
 #include "sequence.h"
 
@@ -300,19 +302,35 @@ static PyType_Spec stop_spec = {
     .slots = stop_slots,
 };
 
+static PyObject *processor_identity(PyObject *module, PyObject *nothing) {
+    (void)module, (void)nothing;
+    uint32_t words[IDENTITY_WORDS];
+    const size_t count = identity_of_processor(words);
+    return PyBytes_FromStringAndSize((const char *)words, (Py_ssize_t)(count * sizeof *words));
+}
+
+static PyMethodDef module_functions[] = {
+    {"processor_identity", processor_identity, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+// Adds a type, of which it takes the reference, to the module; false with an exception set if there is none.
+static bool add_type(PyObject *module, const char *name, PyObject *type) {
+    const bool is_added = type != NULL && PyModule_AddObjectRef(module, name, type) == 0;
+    Py_XDECREF(type);
+    return is_added;
+}
+
 static int execute(PyObject *module) {
     if (!interrupts_set_up()) {
         return -1;
     }
     stop_type = (PyTypeObject *)PyType_FromSpec(&stop_spec);
-    PyObject *type = PyType_FromSpec(&pool_type);
-    if (stop_type == NULL || type == NULL) {
-        Py_XDECREF(type);
-        return -1;
-    }
-    const int result = PyModule_AddObjectRef(module, "Pool", type);
-    Py_DECREF(type);
-    return result == 0 ? PyModule_AddObjectRef(module, "Stop", (PyObject *)stop_type) : result;
+    Py_XINCREF(stop_type); // which outlives the module
+    const bool is_fine = add_type(module, "Stop", (PyObject *)stop_type) &&
+                         add_type(module, "Pool", PyType_FromSpec(&pool_type)) &&
+                         add_type(module, "Code", code_type_new());
+    return is_fine ? 0 : -1;
 }
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, execute}, {0, NULL}};
@@ -321,6 +339,7 @@ static struct PyModuleDef module = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "_pool",
     .m_size = 0,
+    .m_methods = module_functions,
     .m_slots = module_slots,
 };
 

@@ -146,3 +146,15 @@ void attention(const AttentionParams *params, const float *q, const float *k, co
         for (int d = 0; d < HEAD; d++) attended[row * HEAD + d] = sums[d] / total;
     }
 }
+
+void spmv_lanes(const uint32_t *row_starts, const uint32_t *columns, const float *elements, const float *vector,
+                float *product, int64_t start_count, int64_t column_count, int64_t element_count, int64_t vector_count,
+                int64_t rows) {
+    (void)start_count, (void)column_count, (void)element_count, (void)vector_count;
+#pragma omp parallel for
+    for (int64_t row = 0; row < rows; row++) {
+        float sum = 0;
+        for (uint32_t i = row_starts[row]; i < row_starts[row + 1]; i++) sum += elements[i] * vector[columns[i]];
+        product[row] = sum;
+    }
+}

@@ -106,3 +106,24 @@ void jump_flood(const Flood *flood, const int32_t *seeds, int32_t *nearest) {
         }
     }
 }
+
+void heat(const Grid *grid, const float *restrict before, float *restrict after) {
+    const int64_t nx = grid->nx, ny = grid->ny, nz = grid->nz;
+    const float rate = grid->rate;
+#pragma omp parallel for
+    for (int64_t row = 0; row < ny * nz; row++) {
+        const int64_t y = row % ny, z = row / ny;
+        const float *here = before + row * nx;
+        float *to = after + row * nx;
+        if (y == 0 || z == 0 || y == ny - 1 || z == nz - 1) {
+            memcpy(to, here, nx * sizeof *to);
+            continue;
+        }
+        const float *above = here - nx, *below = here + nx, *front = here - nx * ny, *back = here + nx * ny;
+        to[0] = here[0], to[nx - 1] = here[nx - 1];
+        for (int64_t x = 1; x < nx - 1; x++) {
+            const float sum = here[x - 1] + here[x + 1] + above[x] + below[x] + front[x] + back[x];
+            to[x] = here[x] + rate * (sum - 6 * here[x]);
+        }
+    }
+}

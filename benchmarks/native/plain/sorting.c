@@ -99,3 +99,26 @@ void radix_pass(const uint32_t *shift, const uint32_t *keys, uint32_t *sorted, u
         for (int64_t i = start; i < end; i++) sorted[start + places[keys[i] >> by & (RADIX - 1)]++] = keys[i];
     }
 }
+
+void bitonic_records(Record *records, int64_t count) {
+#pragma omp parallel for
+    for (int64_t start = 0; start < count; start += RECORDS_SORT_BLOCK) {
+        Record block[RECORDS_SORT_BLOCK];
+        const int64_t length = min64(RECORDS_SORT_BLOCK, count - start);
+        memset(block, 0xff, sizeof block);
+        memcpy(block, records + start, length * sizeof *records);
+        for (int run = 2; run <= RECORDS_SORT_BLOCK; run *= 2) {
+            for (int reach = run / 2; reach > 0; reach /= 2) {
+                for (int i = 0; i < RECORDS_SORT_BLOCK; i++) {
+                    const int partner = i ^ reach;
+                    if (partner > i && (block[i].key > block[partner].key) == ((i & run) == 0)) {
+                        const Record record = block[i];
+                        block[i] = block[partner];
+                        block[partner] = record;
+                    }
+                }
+            }
+        }
+        memcpy(records + start, block, length * sizeof *records);
+    }
+}

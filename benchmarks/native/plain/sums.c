@@ -234,3 +234,17 @@ void compact_scan(const float *threshold, const float *values, uint32_t *count, 
         memcpy(kept + __atomic_fetch_add(count, number, __ATOMIC_RELAXED), found, number * sizeof *found);
     }
 }
+
+void histogram_rgb(const uint32_t *size, const uint32_t *pixels, uint32_t *counts) {
+    const int64_t count = (int64_t)size[0] * size[1];
+#pragma omp parallel
+    {
+        uint32_t mine[3 * BINS] = {0};
+#pragma omp for nowait
+        for (int64_t i = 0; i < count; i++)
+            for (int channel = 0; channel < 3; channel++)
+                mine[channel * BINS + (pixels[i] >> 8 * channel & 0xff)]++;
+#pragma omp critical
+        for (int bin = 0; bin < 3 * BINS; bin++) counts[bin] += mine[bin];
+    }
+}

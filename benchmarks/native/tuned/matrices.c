@@ -344,3 +344,21 @@ void attention(const AttentionParams *params, const float *q, const float *k, co
                 attended[(start + i) * HEAD + d] = ((float *)h.sums[d])[i] / ((float *)h.total)[i];
     }
 }
+
+void spmv_lanes(const uint32_t *row_starts, const uint32_t *columns, const float *elements, const float *vector,
+                float *product, int64_t start_count, int64_t column_count, int64_t element_count, int64_t vector_count,
+                int64_t rows) {
+    (void)start_count, (void)column_count, (void)element_count, (void)vector_count;
+#pragma omp parallel for schedule(static)
+    for (int64_t row = 0; row < rows; row++) {
+        const int64_t end = row_starts[row + 1];
+        __m512 sum = _mm512_setzero_ps();
+        for (int64_t i = row_starts[row]; i < end; i += W) {
+            const __mmask16 here = lanes_left(end - i);
+            const __m512i column = _mm512_maskz_loadu_epi32(here, columns + i);
+            const __m512 factor = _mm512_mask_i32gather_ps(sum, here, column, vector, 4);
+            sum = _mm512_mask3_fmadd_ps(_mm512_maskz_loadu_ps(here, elements + i), factor, sum, here);
+        }
+        product[row] = _mm512_reduce_add_ps(sum);
+    }
+}

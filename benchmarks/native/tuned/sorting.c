@@ -211,3 +211,48 @@ void radix_pass(const uint32_t *shift, const uint32_t *keys, uint32_t *sorted, u
         }
     }
 }
+
+/* The lower numbers of a vector's pairs get the lesser records where `upper` has no bit, and the greater ones where it
+   has. */
+INLINE __m512i exchange_records(__m512i v, int reach, __mmask8 upper) {
+    const __m512i partner = reach == 1   ? _mm512_permutex_epi64(v, 0xb1)
+                            : reach == 2 ? _mm512_permutex_epi64(v, 0x4e)
+                                         : _mm512_shuffle_i64x2(v, v, 0x4e);
+    return _mm512_mask_max_epu64(_mm512_min_epu64(v, partner), upper, v, partner);
+}
+
+/* Records are words of 64 bits with the key on top, eight in a vector. */
+void bitonic_records(Record *records, int64_t count) {
+    enum { HALF = W / 2 };
+    static const __mmask8 upper[HALF] = {0, 0xaa, 0xcc, 0, 0xf0}, descending[2 * HALF] = {[2] = 0xcc, [4] = 0xf0};
+#pragma omp parallel for schedule(static)
+    for (int64_t start = 0; start < count; start += RECORDS_SORT_BLOCK) {
+        _Alignas(64) uint64_t block[RECORDS_SORT_BLOCK];
+        const int64_t length = min64(RECORDS_SORT_BLOCK, count - start);
+        memset(block, 0xff, sizeof block);
+        memcpy(block, records + start, length * sizeof *records);
+        for (int i = 0; i < RECORDS_SORT_BLOCK; i += HALF)
+            _mm512_store_si512(block + i, _mm512_rol_epi64(_mm512_load_si512(block + i), 32));
+        for (int run = 2; run <= RECORDS_SORT_BLOCK; run *= 2) {
+            int reach = run / 2;
+            for (; reach >= HALF; reach /= 2) {
+                for (int i = 0; i < RECORDS_SORT_BLOCK; i += HALF) {
+                    if (i & reach) continue;
+                    const __m512i a = _mm512_load_si512(block + i), b = _mm512_load_si512(block + i + reach);
+                    const __m512i least = _mm512_min_epu64(a, b), most = _mm512_max_epu64(a, b);
+                    _mm512_store_si512(block + i, i & run ? most : least);
+                    _mm512_store_si512(block + i + reach, i & run ? least : most);
+                }
+            }
+            for (int i = 0; i < RECORDS_SORT_BLOCK; i += HALF) {
+                const __mmask8 turned = run < HALF ? descending[run] : i & run ? 0xff : 0;
+                __m512i v = _mm512_load_si512(block + i);
+                for (int r = reach; r > 0; r /= 2) v = exchange_records(v, r, upper[r] ^ turned);
+                _mm512_store_si512(block + i, v);
+            }
+        }
+        for (int i = 0; i < RECORDS_SORT_BLOCK; i += HALF)
+            _mm512_store_si512(block + i, _mm512_rol_epi64(_mm512_load_si512(block + i), 32));
+        memcpy(records + start, block, length * sizeof *records);
+    }
+}

@@ -28,9 +28,11 @@ from ..nodes import (
     Load,
     Map,
     Operand,
+    Scatter,
     Statement,
     Store,
 )
+from ..reductions import ASSOCIATIVE
 from ..scope import Scope, used_by
 from ..text import WORDS
 from .table import Found, Part, Rule
@@ -60,7 +62,7 @@ def _names(scope: Scope) -> Found:
     parts: list[tuple[Part, str]] = [(nest, it) for it in nest.sizes]
     parts += [(it, it.name) for it in nest.dimensions]
     parts += [(it, it.name) for it in nest.arrays]
-    parts += [(it, it.name) for it in nest.body if not isinstance(it, Store)]
+    parts += [(it, it.name) for it in nest.body if not isinstance(it, (Store, Scatter))]
     for part, name in parts:
         if not _is_name(name):
             yield part, f"{name!r} is no name"
@@ -116,7 +118,7 @@ def _defined(scope: Scope) -> Found:
                 yield statement, later or unknown_name(f"there is no value {name!r}", name, scope.values)
         if isinstance(statement, Fby) and not isinstance(scope.values.get(statement.next), (Load, Index, Compute)):
             yield statement, f"the next value {statement.next!r} is no value of an instruction"
-        if not isinstance(statement, Store):
+        if not isinstance(statement, (Store, Scatter)):
             before.add(statement.name)
 
 
@@ -143,7 +145,7 @@ def _subscripts(scope: Scope) -> Found:
         if isinstance(statement, Index):
             known = {*statement.dimensions, *scope.sizes}
             yield from ((statement, it) for it in _affine_mistakes(statement.value, known, "size or dimension here"))
-        if not isinstance(statement, (Load, Store)):
+        if not isinstance(statement, (Load, Store, Scatter)):
             continue
         array, wanted = scope.arrays.get(statement.array), _direction(statement)
         if array is None or array.direction is not wanted:
@@ -153,18 +155,19 @@ def _subscripts(scope: Scope) -> Found:
             continue
         if len(array.extents) != len(statement.subscripts):
             yield statement, f"{len(statement.subscripts)} subscripts for {len(array.extents)} extents"
-        for subscript in statement.subscripts:
+        for subscript in () if isinstance(statement, Scatter) else statement.subscripts:
             known = {*statement.dimensions, *scope.sizes}
             yield from ((statement, it) for it in _affine_mistakes(subscript, known, "size or dimension here"))
 
 
-def _direction(statement: Load | Store) -> Direction:
+def _direction(statement: Load | Store | Scatter) -> Direction:
     return Direction.IN if isinstance(statement, Load) else Direction.OUT
 
 
 def _stores(scope: Scope) -> Found:
     stores = [it for it in scope.nest.body if isinstance(it, Store)]
-    counts = {name: sum(it.array == name for it in stores) for name in scope.arrays}
+    written = [it.array for it in scope.nest.body if isinstance(it, (Store, Scatter))]
+    counts = {name: written.count(name) for name in scope.arrays}
     for array in scope.nest.arrays:
         if array.direction is Direction.OUT and counts[array.name] != 1:
             yield array, f"{counts[array.name]} stores"
@@ -190,6 +193,8 @@ def _operands(statement: Statement) -> tuple[Operand, ...]:
             return operands
         case Fby(first=operand) | Store(value=operand):
             return (operand,)
+        case Scatter(subscripts=subscripts, first=first, value=value):
+            return (*subscripts, first, value)
         case Load() | Index() | Last() | Map():
             return ()
         case _:
@@ -212,6 +217,8 @@ def _type_mistakes(statement: Statement, scope: Scope) -> Iterator[str]:
             yield from _differs(type, scope.values[used_by(statement)[0]].type)
         case Store(array=array, value=value):
             yield from _differs(scope.arrays[array].type, scope.type_of(value))
+        case Scatter():
+            yield from _scatter_mistakes(statement, scope)
         case _:
             assert_never(statement)
 
@@ -232,6 +239,19 @@ def _compute_mistakes(statement: Compute, scope: Scope) -> Iterator[str]:
         yield f"{function} does not take ({', '.join(it.value for it in types)})"
     else:
         yield from _differs(statement.type, result)
+
+
+def _scatter_mistakes(statement: Scatter, scope: Scope) -> Iterator[str]:
+    type = scope.arrays[statement.array].type
+    yield from _differs(type, scope.type_of(statement.value))
+    yield from _differs(type, scope.type_of(statement.first))
+    if not isinstance(statement.first, Constant):
+        yield "elements begin with a constant"
+    if statement.function not in ASSOCIATIVE or result_type(statement.function, (type, type)) is not type:
+        yield f"{statement.function} does not join values of type {type.value}: {', '.join(ASSOCIATIVE)} do"
+    for subscript in statement.subscripts:
+        if scope.type_of(subscript) not in (ElementType.I32, ElementType.U32):
+            yield f"a subscript is i32 or u32, not {scope.type_of(subscript).value}"
 
 
 def constant_mistakes(constant: Constant) -> Iterator[str]:

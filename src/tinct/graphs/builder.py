@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
@@ -40,7 +40,7 @@ from ..ir.tokens import TextError
 from ..kernel import Kernel
 from ..reflection import BindingInfo
 from ..sessions.calls import Constants
-from ..sized_kernel import KernelOfSizes
+from ..sized_kernel import KernelOfSizes, SizedKernel
 from .edge_checks import EdgeWarning
 from .executable import Executable
 from .host_functions import HostFunction, host
@@ -267,7 +267,32 @@ class Graph(Executable):
     # Parts of building
 
     def _nest_node(self, nest: KernelOfSizes, sizes: Mapping[str, int], name: str | None) -> Node:
-        sized = nest.at_sizes(sizes)
+        first, *others = nest.at_sizes(sizes)
+        if not others:
+            return self._sized_node(first, name)
+        inner = Graph(nest.name)
+        nodes = [inner._sized_node(it, None) for it in (first, *others)]
+        inner._connect_by_name(list(zip(nodes, (first, *others), strict=True)))
+        return self.node(inner, name=name)
+
+    def _connect_by_name(self, nodes: Sequence[tuple[Node, SizedKernel]]) -> None:
+        """Give each node what earlier ones store under the names of its inputs, and what is left to inputs and outputs
+        of the graph.
+        """
+        made = {name: node[name] for node, sized in nodes for name in sized.outputs}
+        taken = [(node, name) for node, sized in nodes for name in node.inputs if name not in sized.outputs]
+        for name, port in made.items():
+            users = [node for node, it in taken if it == name]
+            copies = self.split(port, len(users)) if len(users) > 1 else (port,)
+            for node, copy in zip(users, copies, strict=False):
+                self.edge(copy, node[name])
+            if not users:
+                self.bind_output(port, name)
+        for node, name in taken:
+            if name not in made:
+                self.bind_input(name, node[name])
+
+    def _sized_node(self, sized: SizedKernel, name: str | None) -> Node:
         leaf = self._kernel_use(sized.kernel, None, sized.source)
         own = self.state.fresh(sized.kernel.info.name) if name is None else name_of(name, "the name of a node", "blur")
         self.state.declare(CreateNode(own, leaf, self._expressions(sized.threads)))

@@ -1,32 +1,42 @@
 """Writes a graph for given inputs as WGSL files and a plan in JSON, for programs that have WebGPU and nothing of ours.
 
 docs/emit.md describes the format. It is a `Plan` in the terms of WebGPU: buffers with their usages, and steps that are
-dispatches, `clearBuffer` or `copyBufferToBuffer`.
+dispatches, `clearBuffer`, `copyBufferToBuffer` or `copyTextureToTexture`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ..arguments import path_of
 from ..buffers import pack_binding
-from ..compilation import Compilation
 from ..ir.layout import member_offsets, size_of, stride_of
+from ..ir.textures import read_extent
 from ..ir.types import Array, Atomic, Sampler, Struct, Texture, Type, Vector
 from ..kernel import BufferValue
-from ..pipeline import GpuOptions
 from ..reflection import BindingInfo
 from .emitted.plan_file import FORMAT, FORMAT_VERSION, INPUTS_FOLDER, PLAN_FILE
-from .emitting_handles import check_handles, features_of, filters, layout_of, resource_of, texel_bytes, texels
+from .emitting_handles import (
+    check_handles,
+    drawing_file,
+    drawing_wgsl,
+    features_for,
+    filters,
+    is_drawn,
+    resource_of,
+    rows_of,
+    texel_bytes,
+    texels,
+    texture_type,
+)
+from .emitting_kernels import EmittedKernels
 from .indirect import indirect_buffers, indirect_kernel
 from .machine import HostValue, host_value
-from .plan import Arguments, Dispatch, Fact, Fill, Plan, PlanInput, Transfer
+from .plan import Arguments, Dispatch, Fact, Fill, Handle, Plan, PlanInput, Transfer
 
 if TYPE_CHECKING:
     from .builder import Graph
@@ -34,16 +44,16 @@ if TYPE_CHECKING:
 
 _MULTIPLE: Final = 4
 """Sizes that WebGPU's `clearBuffer` and bindings take are multiples of this many bytes."""
-INDIRECT_FILE: Final = "indirect-dispatch.wgsl"
-"""The kernel that makes the numbers of workgroups of indirect dispatches; no leaf has such a name."""
-_USAGES: Final = ("STORAGE", "UNIFORM", "INDIRECT", "TEXTURE_BINDING", "STORAGE_BINDING", "COPY_SRC", "COPY_DST")
-_LAYOUTS: Final = {
-    ("uniform", "read"): "uniform",
-    ("storage", "read"): "read-only-storage",
-    ("storage", "read_write"): "storage",
-}
-"""WebGPU's GPUBufferBindingType, by address space and access."""
-
+_USAGES: Final = (
+    "STORAGE",
+    "UNIFORM",
+    "INDIRECT",
+    "TEXTURE_BINDING",
+    "STORAGE_BINDING",
+    "RENDER_ATTACHMENT",
+    "COPY_SRC",
+    "COPY_DST",
+)
 Json: TypeAlias = dict[str, Any]
 
 
@@ -72,7 +82,7 @@ def emit(
     given = {name: host_value(info, inputs[name]) for name, info in program.inputs.items()}
     files = {
         target / PLAN_FILE: _json(content).encode(),
-        **{target / name: text.encode() for name, text in writer.kernels.texts.items()},
+        **{target / name: text.encode() for name, text in writer.texts().items()},
         **{
             target / INPUTS_FOLDER / f"{it['name']}.bin": _input_bytes(program.inputs[it["name"]], given[it["name"]])
             for it in content["inputs"]
@@ -87,7 +97,7 @@ def emit(
 def _input_bytes(info: BindingInfo, value: HostValue) -> bytes:
     """What the file of an input has."""
     packed = bytes(pack_binding(info, value))
-    return texels(info.type, packed) if isinstance(info.type, Texture) else packed
+    return texels(info.name, info.type, packed) if isinstance(info.type, Texture) else packed
 
 
 def _whole(graph: Graph | GraphProgram) -> GraphProgram:
@@ -96,62 +106,25 @@ def _whole(graph: Graph | GraphProgram) -> GraphProgram:
     return graph.program if isinstance(graph, Graph) else graph
 
 
-@dataclass
-class _Kernels:
-    """The WGSL files: kernels of equal text are one."""
-
-    program: GraphProgram
-    is_filtered: bool
-    texts: dict[str, str] = field(default_factory=dict[str, str])
-    described: list[Json] = field(default_factory=list[Json])
-    has_f16: bool = False
-    _numbers: dict[str, int] = field(default_factory=dict[str, int])
-
-    def number(self, step: Dispatch) -> int:
-        """The index of a dispatch's kernel."""
-        if step.leaf not in self._numbers:
-            links = self.program.links
-            kernel, names = links.kernel(step.leaf), {it.name for it in step.bindings}
-            bound = [it for it in kernel.bindings if it.name in names]
-            self._numbers[step.leaf] = self._add(links.compilation(step.leaf), bound, f"{step.leaf}.wgsl")
-        return self._numbers[step.leaf]
-
-    @cached_property
-    def indirect(self) -> int:
-        """The index of the kernel that makes the numbers of workgroups of indirect dispatches."""
-        kernel = indirect_kernel()
-        return self._add(kernel.compilation(), kernel.bindings, INDIRECT_FILE)
-
-    def _add(self, compilation: Compilation, bound: Sequence[BindingInfo], name: str) -> int:
-        made = compilation.for_gpu(GpuOptions())
-        self.has_f16 |= made.has_f16
-        for number, it in enumerate(self.described):
-            if self.texts[it["file"]] == made.wgsl:
-                return number
-        self.texts[name] = made.wgsl
-        bindings = [{"group": it.group, "binding": it.binding, "name": it.name, **self._layout(it)} for it in bound]
-        size = list(compilation.workgroup_size)
-        self.described.append({"file": name, "entry": made.entry, "workgroup_size": size, "bindings": bindings})
-        return len(self.described) - 1
-
-    def _layout(self, info: BindingInfo) -> Json:
-        if isinstance(info.type, (Texture, Sampler)):
-            return layout_of(info.type, is_filtered=self.is_filtered)
-        return {"type": _LAYOUTS[info.space, info.access]}
-
-
 class _Writer:
     """A plan as JSON."""
 
     def __init__(self, program: GraphProgram, plan: Plan) -> None:
         self._program = program
         self._plan = plan
-        self.kernels = _Kernels(program, filters(plan))
+        self.kernels = EmittedKernels(program, is_filtered=filters(plan))
         self._usages: list[set[str]] = [set() for _ in plan.allocations]
         self._sizes = [_rounded(it.size) for it in plan.allocations]
         self._handles = {it.allocation: it.handle for it in plan.buffers if it.handle is not None}
         for allocation, handle in self._handles.items():
             self._sizes[allocation] = texel_bytes(handle)
+        self._is_filtered = filters(plan)
+        self._features: set[str] = set()
+
+    def texts(self) -> dict[str, str]:
+        """The WGSL files, by name, when `content` was made."""
+        types = [type for it in self._handles.values() if (type := texture_type(it)) is not None and is_drawn(type)]
+        return self.kernels.texts | {drawing_file(it): drawing_wgsl(it) for it in types}
 
     def content(self) -> Json:
         """The whole of `plan.json`. Raises InputError and ShaderError."""
@@ -169,7 +142,7 @@ class _Writer:
             "format": FORMAT,
             "version": FORMAT_VERSION,
             "graph": plan.graph,
-            "features": [*(["shader-f16"] if self.kernels.has_f16 else []), *features_of(plan)],
+            "features": [*(["shader-f16"] if self.kernels.has_f16 else []), *sorted(self._features)],
             "kernels": self.kernels.described,
             "buffers": self._buffers(),
             "constants": constants,
@@ -199,9 +172,14 @@ class _Writer:
 
     def _input(self, it: PlanInput) -> Json:
         info = self._program.inputs[it.name]
-        places = [self._place(buffer, "COPY_DST") for buffer in it.buffers]
+        places = [self._place(buffer, self._written_by(buffer)) for buffer in it.buffers]
         sizes = [self._sizes[place["buffer"]] for place in places if place["buffer"] in self._handles]
         return {"name": it.name, "type": str(info.type), "size": sizes[0] if sizes else it.size, "writes": places}
+
+    def _written_by(self, buffer: int) -> str:
+        """The usage for an input: its bytes are copied, or drawn."""
+        type = texture_type(self._plan.buffers[buffer].handle)
+        return "RENDER_ATTACHMENT" if type is not None and is_drawn(type) else "COPY_DST"
 
     def _constant(self, number: int) -> Json:
         it = self._plan.constants[number]
@@ -220,8 +198,9 @@ class _Writer:
     def _outputs(self) -> Iterator[Json]:
         for it in self._plan.outputs:
             type, size = self._program.outputs[it.name], self._plan.buffers[it.buffer].size
-            place = self._place(it.buffer, "COPY_SRC")
-            yield {"name": it.name, "type": type, "like": it.like, "size": size, **place}
+            place, handle = self._place(it.buffer, "COPY_SRC"), self._plan.buffers[it.buffer].handle
+            described = {"size": size} if handle is None else rows_of(handle)
+            yield {"name": it.name, "type": type, "like": it.like, **described, **place}
 
     def _steps(self, number: int, step: Dispatch | Fill | Transfer) -> list[Json]:
         """A step, and what makes its numbers of workgroups before it."""
@@ -232,7 +211,9 @@ class _Writer:
             case Transfer():
                 source = self._place(step.source, "COPY_SRC", step.source_offset)
                 target = self._place(step.target, "COPY_DST", step.target_offset)
-                return [{"do": "copy", "source": source, "target": target, "size": step.size, "why": step.why}]
+                handle = self._plan.buffers[step.source].handle
+                copy = {"do": "copy", "source": source, "target": target, "size": step.size, "why": step.why}
+                return [copy if handle is None else self._texture_copy(copy, handle)]
             case Dispatch():
                 infos = {it.name: it for it in self._program.links.kernel(step.leaf).bindings}
                 bindings = [self._binding(it.buffer, infos[it.name]) for it in step.bindings]
@@ -240,6 +221,14 @@ class _Writer:
                 dispatch = {"do": "dispatch", "node": "/".join(step.path), "kernel": self.kernels.number(step)}
                 maker = [] if step.arguments is None else [self._maker(step, step.arguments)]
                 return [*maker, {**dispatch, **grid, "bindings": bindings}]
+
+    @staticmethod
+    def _texture_copy(copy: Json, handle: Handle) -> Json:
+        """A copy of a whole texture, which a node may write: it has one level."""
+        extent = read_extent(handle.head)
+        size = [extent.width, extent.height, extent.depth]
+        places = {name: {"buffer": copy[name]["buffer"]} for name in ("source", "target")}
+        return {**copy, **places, "do": "copy-texture", "size": size}
 
     def _grid(self, number: int, step: Dispatch) -> Json:
         """The numbers of workgroups of a dispatch, or where these are; and what it computes, if it is our kernel's."""
@@ -270,6 +259,7 @@ class _Writer:
         allocation = self._plan.buffers[buffer].allocation
         if isinstance(info.type, Texture):
             self._usages[allocation].add("TEXTURE_BINDING" if info.type.format is None else "STORAGE_BINDING")
+            self._features |= features_for(info.type, self._handles[allocation], is_filtered=self._is_filtered)
         size = self._sizes[allocation]
         return {"group": info.group, "binding": info.binding, "buffer": allocation, "offset": 0, "size": size}
 

@@ -84,9 +84,12 @@ class ExecutorMemory:
 
     def _on_gpu(self, allocation: int, handle: Handle | None) -> Buffer | None:
         """The memory of an allocation of a GPU; None for a sampler."""
-        it, label = self.plan.allocations[allocation], self._label(allocation)
-        gpu = self.gpu(it.device)
-        return gpu.new(it.size, label) if handle is None else gpu.new_texture(handle, it.size, label)
+        it = self.plan.allocations[allocation]
+        return self._new_on(it.device, it.size, handle, self._label(allocation))
+
+    def _new_on(self, device: str, size: int, handle: Handle | None, label: str) -> Buffer | None:
+        gpu = self.gpu(device)
+        return gpu.new(size, label) if handle is None else gpu.new_texture(handle, size, label)
 
     def host_memories(self, allocations: Sequence[int]) -> list[Bytes]:
         """The memories of allocations of the host, now."""
@@ -179,15 +182,24 @@ class ExecutorMemory:
         saved: list[SavedBuffer] = []
         for buffer in (buffer for it in self.plan.inputs if it.name in fed for buffer in it.buffers):
             device, size = self.plan.device(buffer), self.plan.buffers[buffer].size
-            if device == HOST or self.plan.buffers[buffer].handle is not None:
+            if device == HOST:
                 saved.append(SavedBuffer(buffer, self.phase().read(buffer).copy()))
             else:
-                room = self._rooms.setdefault(buffer, self.gpu(device).new(size, "a saved input"))
+                room = self._room(buffer, device)
                 self.phase().keep(buffer, room, 0, size)
                 saved.append(SavedBuffer(buffer, room))
             if record is not None:
                 record.copied(self.plan, buffer, "the executions after it may have to run again")
         return saved
+
+    def _room(self, buffer: int, device: str) -> Buffer:
+        """Memory for a copy of an input that changes."""
+        if buffer not in self._rooms:
+            place = self.plan.buffers[buffer]
+            made = self._new_on(device, place.size, place.handle, "a saved input")
+            assert made is not None
+            self._rooms[buffer] = made
+        return self._rooms[buffer]
 
     def restore(self, saved: Sequence[SavedBuffer], record: Record | None) -> None:
         """Write what was saved."""

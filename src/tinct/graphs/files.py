@@ -111,7 +111,7 @@ def _shader(declared: ShaderDeclaration, source: Source) -> Shader:
             return Shader(Source.from_text(text, f"{source.name}, shader {declared.name}"))
         case NestShader():
             try:
-                return lowered_nest(declared.source).kernel.shader
+                return lowered_nest(declared.source).shader
             except InputError as error:
                 message = f"shader {declared.name!r}: {error}"
                 raise _error("shader-nest", message, declared.span, source) from None

@@ -136,15 +136,10 @@ class GpuSteps:
             case Fill(buffer):
                 place = self.plan.buffers[buffer]
                 memory = self._memory(place.allocation)
-                if place.handle is not None:
-                    zeros = np.frombuffer(place.handle.head.ljust(place.size, b"\0"), np.uint8)
-                    return lambda deadline: self.memory.upload(memory, 0, zeros)
                 return lambda deadline: self.memory.fill(memory, place.offset, place.size)
             case Transfer():
                 source, start = self.at(step.source, step.source_offset)
                 target, target_start = self.at(step.target, step.target_offset)
-                if self._is_texture(step.source):
-                    return lambda deadline: self.memory.upload(target, 0, self.memory.download(source, 0, step.size))
                 return lambda deadline: self.memory.copy(source, start, target, target_start, step.size)
             case Dispatch():
                 made = step.arguments
@@ -188,13 +183,9 @@ class GpuSteps:
 
     def _queued(self, step: Step, deadline: float | None = None) -> list[ReplayStep] | None:
         """A step of a replay; none for a dispatch of no workgroups. The deadline is for compiling. None for one that is
-        done by itself: textures are filled and copied by the host.
+        done by itself.
         """
         match step:
-            case Fill(buffer) if self._is_texture(buffer):
-                return None
-            case Transfer() if self._is_texture(step.source):
-                return None
             case Fill(buffer):
                 memory, start = self.at(buffer)
                 size = self.plan.buffers[buffer].size
@@ -228,9 +219,6 @@ class GpuSteps:
         """The memory in which a part of a buffer lies, and where in it."""
         place = self.plan.buffers[buffer]
         return self._memory(place.allocation), place.offset + offset
-
-    def _is_texture(self, buffer: int) -> bool:
-        return self.plan.buffers[buffer].handle is not None
 
     def _memory(self, allocation: int) -> Memory:
         found = self.buffers[allocation]

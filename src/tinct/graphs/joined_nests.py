@@ -78,7 +78,9 @@ class _Joining:
 
     def _add(self, shader: str, lowered: LoweredNest) -> None:
         with suppress(InputError):  # for a nest with sizes that are overrides
-            self._nests[shader] = lowered, lowered.at_sizes({})
+            sized, *others = lowered.at_sizes({})
+            if not others:
+                self._nests[shader] = lowered, sized
 
     def run(self) -> None:
         """Join pairs as long as there is one."""
@@ -133,7 +135,10 @@ class _Joining:
             _check_work(one, two, arrays)
         sizes = tuple(SizeValue(name, IntegerLiteral(it)) for name, it in _sizes(joined, one, two).items())
         source = replace(stays.source, nest=print_nest(joined.nest), sizes=sizes)
-        return self._replace((first, second), joined, lowered_nest(source))
+        made = lowered_nest(source)
+        if len(made.stages) > 1:
+            raise NotJoinable(f"one nest of both would have {len(made.stages)} dispatches")
+        return self._replace((first, second), joined, made)
 
     def _use(self, node: str) -> LoweredNest:
         found = self._nest(node)

@@ -32,9 +32,11 @@ from ..ir.dataflow.text import type_text
 from ..ir.hints import unknown_name
 from ..kernel import Kernel
 from ..shader import Shader
+from ..texel_kernels import is_texel_kernel
 from ..transforms.dataflow.accesses import KernelAccesses
 from .arithmetic import ARITHMETIC_LEAF, arithmetic_kernel
 from .host_functions import HostFunction
+from .texel_leaves import texel_kernel
 from .wgsl_types import builtin_type, fits, has_member_ports, kernel_ports, port_type
 
 
@@ -52,6 +54,8 @@ class Links:
 
     def kernel(self, leaf: str) -> Kernel:
         """The kernel of a leaf of a plan, which may be ours."""
+        if is_texel_kernel(leaf):
+            return texel_kernel(leaf)
         return arithmetic_kernel() if leaf == ARITHMETIC_LEAF else self.kernels[leaf]
 
     def compilation(self, leaf: str) -> Compilation:
@@ -148,6 +152,13 @@ def _wrong_access(port: Port, wanted: Port) -> str:
 # Graphs
 
 
+def _says_more(type: wgsl.Type, known: wgsl.Type) -> bool:
+    """Whether a type that fits another one is the narrower: an array with a count, or a texture with a format."""
+    if isinstance(type, wgsl.Texture) and isinstance(known, wgsl.Texture):
+        return type.format is not None and known.format is None
+    return fits(known, type) and not fits(type, known)
+
+
 class _GraphLinker:
     """Finds the types of a graph's ports and transient buffers, when those of its children are known."""
 
@@ -181,7 +192,7 @@ class _GraphLinker:
         known = self._links.types.setdefault((self._graph.name, name), type)
         if not fits(type, known) and not fits(known, type):
             yield self._mistake(statement, name, known, type)
-        elif fits(known, type) and not fits(type, known):  # the array with a count says more
+        elif _says_more(type, known):
             self._links.types[self._graph.name, name] = type
 
     def _mistake(self, statement: Statement, name: str, given: wgsl.Type, wanted: wgsl.Type) -> Mistake:

@@ -246,10 +246,7 @@ class SessionMachine:
 
     def _readable(self, content: Content, info: BindingInfo) -> BufferValue:
         """What a binding that is only read gets."""
-        data = content.data
-        if isinstance(data, Zeros):
-            return self._zeroed(content, info.name)
-        return self._in_format(data, info) if isinstance(data, Buffer) else data
+        return self._zeroed(content, info.name) if isinstance(content.data, Zeros) else content.data
 
     def _own(self, value: Value, info: BindingInfo, node: str) -> Buffer:
         """A buffer that a node may write: that of the value, if nobody else holds it, or a copy."""
@@ -258,21 +255,12 @@ class SessionMachine:
             return self._zeroed(content, label)
         if not isinstance(content.data, Buffer):
             return self.session.buffer(content.data, info, label=label)
-        found = self._in_format(content.data, info)
-        if content.holders == 1 or found is not content.data:
-            return found
-        copy = self.session.copy(found, label=label, why=f"{node!r} writes it, and its old value is still needed")
+        if content.holders == 1:
+            return content.data
+        why = f"{node!r} writes it, and its old value is still needed"
+        copy = self.session.copy(content.data, label=label, why=why)
         self.drop(value)
         return copy
-
-    def _in_format(self, buffer: Buffer, info: BindingInfo) -> Buffer:
-        """A texture in the format of a binding, which the values of another format are converted to; all else as it
-        is.
-        """
-        given = buffer.form.texture
-        if given is None or not isinstance(info.type, wgsl.Texture) or format_of(given) == format_of(info.type):
-            return buffer
-        return self.session.buffer(buffer.numpy(), info, label=buffer.label)
 
     def _zeroed(self, content: Content, label: str) -> Buffer:
         """New zeros."""

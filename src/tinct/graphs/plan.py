@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 from ..ir.types import Sampler, Texture
 from .arithmetic import ResultForm
 
-VERSION = 3
+VERSION = 4
 """The version of this format, in `Plan.version`."""
 
 HOST = "cpu"
@@ -183,7 +183,8 @@ class Dispatch:
 
     `workgroups` is None if an extent is in a buffer. Then they are the extents divided by `workgroup_size`, rounded up;
     more invocations than `capacity`, or more than 65,535 workgroups in a dimension, are an error. On a GPU `arguments`
-    says how these are made. With `computes` it is no node's own, but computes a number that the node takes.
+    says how these are made. With `computes` it is no node's own, but computes a number that the node takes. Nor are the
+    kernels of `texel_kernels`, which write a texture for the node, or for an output, if `path` is empty.
     """
 
     path: tuple[str, ...]
@@ -200,14 +201,18 @@ class Dispatch:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """Zeros for a whole buffer. For a texture on a GPU, for all of its texels; on the host its header is zeros, too."""
+    """Zeros for a whole buffer. On the host, the header of a texture is zeros, too; on a GPU it is no texture, since
+    WebGPU has no command that fills one: a dispatch does.
+    """
 
     buffer: int
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A copy of `size` bytes between two buffers, which may be on different devices, for the reason `why`."""
+    """A copy of `size` bytes between two buffers, which may be on different devices, for the reason `why`. On a GPU a
+    texture is copied as a whole, to another one of its format and extents.
+    """
 
     source: int
     source_offset: int

@@ -9,15 +9,15 @@ from ..buffers import check_minimum
 from ..ir import types as wgsl
 from ..ir.layout import member_offsets, size_of, whole_words
 from ..ir.layout_packing import check_size
-from ..ir.textures import are_bytes, format_of, format_of_bytes
+from ..ir.textures import needs_widening
 from ..kernel import Kernel
 from ..reflection import BindingInfo
 from ..sessions.forms import BindingForm, check_fits
 from .linking import Links
 from .machine import described
-from .plan import Handle
+from .plan import HOST, Handle
 from .plan_draft import ConstantPart, PlanDraft
-from .plan_values import PlannedContent, PlannedValue, Unplannable
+from .plan_values import PlannedContent, PlannedValue
 from .written import LaunchNumbers
 
 
@@ -70,7 +70,17 @@ class NodeBindings:
         """A buffer for a binding that is only read."""
         if self.draft.is_constant(content):
             return self.draft.constant_of(content, info.type, info.name, self.node.device, self.node.name)
+        if self._must_widen(content, info):
+            assert isinstance(info.type, wgsl.Texture)
+            return self.draft.widened(content, info.type, self.node.name)
         return self.draft.on(content, self.node.device, self.node.why(info.name))
+
+    def _must_widen(self, content: PlannedContent, info: BindingInfo) -> bool:
+        """Whether the node samples a storage texture whose texels it cannot take as they are: a GPU takes all."""
+        handle, wanted = content.handle, info.type
+        if handle is None or self.node.device != HOST or not isinstance(wanted, wgsl.Texture):
+            return False
+        return isinstance(handle.type, wgsl.Texture) and needs_widening(handle.type, wanted)
 
     def _own(self, content: PlannedContent, info: BindingInfo) -> int:
         """A buffer that the node may write: that of the value, if nobody else holds it, or a copy."""
@@ -80,7 +90,7 @@ class NodeBindings:
             is_array = content.handle is None
             if is_array and node.launch is not None and node.launch.writes_whole(self.links, info, content.size):
                 return draft.new(label, device, content.size, "transient")
-            return draft.zeroed(content, label, device)
+            return draft.zeroed(content, label, device, node.name)
         if content.number is not None:
             source = draft.constant_of(content, info.type, info.name, device, node.name)
             return draft.copied(source, label, device, f"{node.name!r} writes it")
@@ -93,16 +103,10 @@ class NodeBindings:
         return draft.copied(kept, label, device, f"{node.name!r} writes it, and its old value is still needed")
 
     def _check_handle(self, content: PlannedContent, handle: Handle, info: BindingInfo) -> None:
-        """Raise Unplannable for a texture in another format, and InputError for one that does not fit at all."""
-        given, wanted = handle.type, info.type
-        if not isinstance(given, wgsl.Texture) or not isinstance(wanted, wgsl.Texture):
+        """Raise InputError for a texture that does not fit."""
+        given = handle.type
+        if not isinstance(given, wgsl.Texture) or not isinstance(info.type, wgsl.Texture):
             return
-        is_other = are_bytes(given, handle.head) and format_of_bytes(wanted) is None
-        if is_other or format_of(given) != format_of(wanted):
-            raise Unplannable(
-                f"node {self.node.name!r} takes {content.label!r}, a {given}, as {info.name}, a {wanted}, whose "
-                "texels have another form"
-            )
         form = BindingForm(described(content.label, given), content.size, header=handle.head)
         check_fits(form, info, content.size, content.label)
 

@@ -9,10 +9,13 @@ from typing import Final
 from ..ir import types as wgsl
 from ..ir.layout import runtime_array, size_of, whole_words
 from ..ir.layout_packing import pack
+from ..ir.textures import format_of, level_starts, pack_header, read_extent
+from ..texel_kernels import widening_name, zeros_name
 from .devices import NodeDevices
 from .indirect import ERROR_BYTES
 from .numbers_in import Packed
 from .plan import HOST, Constant, Fact, Fill, Handle, Kind, Piece, Step, Transfer
+from .plan_handles import texel_dispatch, texture_of
 from .plan_memory import Draft
 from .plan_numbers import PlannedNumbers
 from .plan_values import PlannedContent, PlannedNumber, Unplannable
@@ -85,14 +88,38 @@ class PlanDraft:
         self.buffers.append(Draft(label, device, size, kind, handle))
         return len(self.buffers) - 1
 
-    def zeroed(self, content: PlannedContent, label: str, device: str) -> int:
-        """A new buffer of zeros; for a texture, with its header."""
+    def zeroed(self, content: PlannedContent, label: str, device: str, node: str = "") -> int:
+        """A new buffer of zeros, for a node; for a texture, with its header."""
         made = self.new(label, device, content.size, "transient", content.handle)
-        self.steps.append(Fill(made))
-        if content.handle is not None and device == HOST:
-            head = self.packed_constant(content.handle.head, label, HOST)
-            self.steps.append(Transfer(head, 0, made, 0, len(content.handle.head), f"{label} has these extents"))
+        if content.handle is None:
+            self.steps.append(Fill(made))
+        elif device == HOST:
+            self.steps.append(Fill(made))
+            self._write_head(made, content.handle)
+        else:
+            type = texture_of(content.handle)
+            self.steps.append(texel_dispatch(zeros_name(type), node, device, content.handle, target_texels=made))
         return made
+
+    def widened(self, content: PlannedContent, wanted: wgsl.Texture, node: str) -> int:
+        """A buffer of the host with the texels of a storage texture in the format of a sampled one."""
+        assert content.handle is not None
+        if content.widened is None:
+            extent, form = read_extent(content.handle.head), format_of(wanted)
+            handle = Handle(wanted, pack_header(wanted, extent, form))
+            size = len(handle.head) + level_starts(wanted, extent)[-1] * form.bytes
+            source = self.on(content, HOST, f"{node!r} samples it")
+            made = content.widened = self.new(content.label, HOST, size, "transient", handle)
+            self._write_head(made, handle)
+            leaf = widening_name(texture_of(content.handle))
+            self.steps.append(texel_dispatch(leaf, node, "cpu", handle, source_texels=source, target_texels=made))
+        return content.widened
+
+    def _write_head(self, buffer: int, handle: Handle) -> None:
+        """Let a texture of the host have its header."""
+        label = self.buffers[buffer].label
+        head = self.packed_constant(handle.head, label, HOST)
+        self.steps.append(Transfer(head, 0, buffer, 0, len(handle.head), f"{label} has these extents"))
 
     def copied(self, source: int, label: str, device: str, why: str) -> int:
         """A new buffer with a copy of another."""

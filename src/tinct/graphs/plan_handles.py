@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from ..ir import types as wgsl
-from ..ir.textures import HEADER_BYTES
+from ..ir.textures import HEADER_BYTES, read_extent
+from ..texel_kernels import workgroups_over
 from .numbers_in import Packed
-from .plan import Handle
+from .plan import Bound, Dispatch, Handle
+from .texel_leaves import texel_kernel
 
 
 def handle_of(type: wgsl.Type, data: Packed) -> Handle | None:
@@ -17,3 +19,17 @@ def handle_of(type: wgsl.Type, data: Packed) -> Handle | None:
             return Handle(type, bytes(data))
         case _:
             return None
+
+
+def texture_of(handle: Handle) -> wgsl.Texture:
+    """The type of a texture."""
+    assert isinstance(handle.type, wgsl.Texture)
+    return handle.type
+
+
+def texel_dispatch(leaf: str, node: str, device: str, handle: Handle, **buffers: int) -> Dispatch:
+    """A dispatch of a kernel of `texel_kernels` for a node, over the texels of a texture."""
+    kernel, path = texel_kernel(leaf), tuple(node.split("/")) if node else ()
+    bound = tuple(Bound(it.name, it.group, it.binding, buffers[it.name], it.is_written) for it in kernel.bindings)
+    groups = workgroups_over(texture_of(handle), read_extent(handle.head))
+    return Dispatch(path, leaf, device, (), kernel.workgroup_size(), groups, None, bound)

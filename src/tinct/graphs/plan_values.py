@@ -20,8 +20,9 @@ class Unplannable(Exception):
 @dataclass(eq=False, slots=True)
 class PlannedContent:
     """What values share: a number, zeros, an input, or bytes that nodes made. `buffers` are those that have it, by
-    device, `constants` those that have it and may not be written. It has the dtype and shape of the input `like`.
-    `type` is None for a number, `handle` for all but textures and samplers.
+    device; `widened` is one of the host that has the texels of a storage texture in the format of a sampled one. It
+    has the dtype and shape of the input `like`. `type` is None for a number, `handle` for all but textures and
+    samplers.
     """
 
     type: wgsl.Type | None
@@ -34,7 +35,7 @@ class PlannedContent:
     handle: Handle | None = None
     holders: int = 1
     buffers: dict[str, int] = field(default_factory=dict[str, int])
-    constants: dict[tuple[str, wgsl.Type], int] = field(default_factory=dict["tuple[str, wgsl.Type]", int])
+    widened: int | None = None
 
 
 @dataclass(eq=False, slots=True)

@@ -44,7 +44,9 @@ class Record:
         self.copies.append(Copy(place.label, place.size, device, device, why))
 
     def timed(self, step: Dispatch, seconds: float, *, compiling: float, executions: int = 1) -> None:
-        """Note the seconds that a node took to run and to compile."""
+        """Note the seconds that a node took to run and to compile; nothing for a step that is no node's."""
+        if not step.path:
+            return
         timing = self.timings.setdefault(step.path, NodeTiming())
         timing.compile += compiling
         timing.run += seconds

@@ -39,8 +39,8 @@ from ..ir.dataflow.rules.connections import CONNECTIONS, EDGES
 from ..ir.dataflow.rules.declarations import DECLARATIONS, DEPTHS, EXPRESSIONS, IDENTIFIER
 from ..ir.dataflow.rules.table import StatementRule
 from ..ir.dataflow.scope import Connection, Declaration, Scope, reaches
-from ..ir.dataflow.text import expression_text
-from ..ir.dataflow.types import U32, without_atomics
+from ..ir.dataflow.text import expression_text, type_text
+from ..ir.dataflow.types import U32, takes, without_atomics
 from ..ir.dataflow.verify import broken
 from ..ir.layout_numbers import shown
 from ..kernel import Kernel
@@ -302,9 +302,10 @@ class GraphState:
         type = U32 if given.type == _UNTYPED else given.type
         if made is None:
             return Port(Access.IN, name, type)
-        if made.type != type:
-            raise InputError(f"{name!r} is an input and an output of graph {self.name!r}, but their types differ")
-        return Port(Access.INOUT, name, type)
+        if not takes(type, made.type):
+            types = f"{type_text(type)} and {type_text(made.type)}"
+            raise InputError(f"{name!r} is an input and an output of graph {self.name!r}, but of two types: {types}")
+        return Port(Access.INOUT, name, made.type)
 
 
 def kernel_name(kernel: Kernel) -> str:

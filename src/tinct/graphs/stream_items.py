@@ -13,7 +13,7 @@ from ..backend.cpu.reused_memory import ReusedMemory
 from ..base.errors import InputError
 from ..ir.dataflow.scope import inputs_of, outputs_of
 from ..ir.dataflow.text import type_text
-from ..ir.dataflow.types import without_atomics
+from ..ir.dataflow.types import takes
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import shown
 from ..sessions import Buffer
@@ -86,13 +86,15 @@ class ItemForm:
 
     def _check_type(self, output: str, name: str) -> None:
         made, wanted = self._made[output], self._known[name]
-        if without_atomics(made) != without_atomics(wanted):
+        if not takes(wanted, made):
             types = f"{type_text(made)}, and cannot be fed to {name!r} of {type_text(wanted)}"
             raise InputError(f"the output {output!r} is of type {types}")
 
 
 def kept(value: Any, memory: ReusedMemory | None = None) -> Any:
     """A value that does not change with the caller's, and may be used again."""
+    if _is_constant(value):
+        return value
     if memory is not None and type(value) is np.ndarray and not value.dtype.hasobject:
         return memory.copy(value)
     if isinstance(value, Buffer):
@@ -100,3 +102,16 @@ def kept(value: Any, memory: ReusedMemory | None = None) -> Any:
     if isinstance(value, (memoryview, bytearray)):
         return bytes(cast("memoryview[int] | bytearray", value))
     return copy.deepcopy(value)
+
+
+def _is_constant(value: Any) -> bool:
+    """Whether this is an array that is read-only, as are all arrays that share its memory through it, which they own.
+
+    The memory of a mapped file, or of another library, may change all the same.
+    """
+    owner = value
+    while type(owner) is np.ndarray and not owner.flags.writeable and not owner.dtype.hasobject:
+        if owner.base is None:
+            return True
+        owner = owner.base
+    return owner is not value and type(owner) is bytes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias, TypeVar, cast, overload
 
 from ..arguments import name_of, text_of
@@ -29,6 +29,7 @@ from ..ir.schedule.nodes import (
     Map,
     Operand,
     Pair,
+    Scatter,
     Statement,
     Store,
     Use,
@@ -37,11 +38,13 @@ from ..ir.schedule.nodes import Nest as NestNode
 from ..ir.schedule.text import WORDS
 from ..ir.schedule.verify import verify
 from ..transforms.schedule.insert_copies import insert_copies
+from ..transforms.schedule.recompute import recompute
 from .loop_nest import LoopNest
 from .numbers import FLOATS, is_plain_number, literal_of, neutral_of
 from .places import caller
-from .recipes import extreme, mean_variance, scaled_sum
+from .recipes import extreme, mean_variance, scaled_sum, weighted_sum
 from .values import Carried, Dim, Sum, SumLike, Value, ValueLike, sum_of
+from .widening import joined, widened
 
 Item = TypeVar("Item")
 Subscripts: TypeAlias = "Sequence[SumLike]"
@@ -373,6 +376,16 @@ class Nest(LoopNest):
         again = self.dim(on.size)
         return self.call("exp", self.map(value, [(on, again)]) - most) / total, again
 
+    def softmax_sum(self, score: Value, value: Value, on: Dim) -> Value:
+        """The sum of values along a dimension, weighted by the softmax of scores: attention, in one loop.
+
+        The iterations are in order. `softmax` with `reduce` takes two loops, whose iterations may be in parts. Scores
+        and values are of one float type.
+        """
+        self._check_float(score, "softmax_sum")
+        self._check_float(value, "softmax_sum")
+        return weighted_sum(self, score, value, [on], first=neutral_of("max", self._types[score.name]))
+
     def type_of(self, value: Value) -> str:
         """The name of a value's type."""
         self._owns(value)
@@ -404,6 +417,38 @@ class Nest(LoopNest):
         self._body.append(Store(name, parts, operand, self._ordered(self._dimensions_in(subscripts))))
         self._places[f"store {len(self._body)}"] = caller()
 
+    def scatter(
+        self,
+        name: str,
+        value: ValueLike,
+        subscripts: Sequence[SumLike | Value],
+        *,
+        extents: Sequence[str | SumLike],
+        function: str = "+",
+        first: float | None = None,
+        type: str | None = None,
+    ) -> None:
+        """Join a value by +, *, min, max, &, | or ^ to the element of an output that subscripts name, for each point of
+        their dimensions and the value's, in order. Subscripts may be values of i32 or u32. Outside, nothing changes.
+
+        Elements are `first` in the beginning, by default what `reduce` begins with. `type` is that of the value, and
+        need be given for a number only. Raises InputError.
+        """
+        element = self._type_of(value, type)
+        operand = self._operand(value, element)
+        parts = tuple(self._subscript(it) for it in _items(subscripts, "subscripts"))
+        start = neutral_of(text_of(function, "a function", "+"), element) if first is None else first
+        self._array(Direction.OUT, name_of(name, "an array", "y"), element, self._extents(name, (), extents))
+        on = self._ordered(self._joined((*parts, operand)))
+        self._body.append(Scatter(name, parts, self._operand(start, element), function, operand, on))
+        self._places[f"store {len(self._body)}"] = caller()
+
+    def _subscript(self, value: SumLike | Value) -> Operand:
+        if isinstance(value, Value):
+            return self._operand(value, ElementType.U32)
+        number = sum_of(value)
+        return self._operand(self.index(number, "i32") if number.terms else number.constant, ElementType.I32)
+
     def dimensions_of(self, value: Value) -> tuple[str, ...]:
         """The names of a value's iteration dimensions; of what is carried, as far as they are known."""
         self._owns(value)
@@ -423,7 +468,7 @@ class Nest(LoopNest):
         for it in self._body:
             if isinstance(it, Fby) and not it.next:
                 raise InputError(f"{self._place(it)}{it.name!r} has no next value")
-        body = tuple(self._widened())
+        body = tuple(widened(self._body, self._combines, self._iterated, tuple(self._dimensions)))
         made = NestNode(
             self.name,
             tuple(self._sizes),
@@ -432,51 +477,20 @@ class Nest(LoopNest):
             body,
             tuple(self._combines),
         )
-        whole = insert_copies(made)
+        whole = insert_copies(recompute(made))
         mistakes = verify(whole)
         if mistakes:
             lines = [f"{self._place(it.part)}{it.message} [{it.rule}]" for it in mistakes]
             raise InputError(f"nest {self.name!r}: " + "\n".join(dict.fromkeys(lines)))
         return whole
 
-    def _widened(self) -> Iterator[Statement]:
-        """The statements, each operation on all dimensions of its operands: those of what is carried were not known."""
-        while True:
-            before = dict(self._iterated)
-            for combine in self._combines:
-                self._widen([it.next for it in self._body if isinstance(it, Fby) and it.name in combine.carried])
-            for it in self._body:
-                if isinstance(it, Compute):
-                    self._iterated[it.name] |= self._joined(it.operands)
-                elif isinstance(it, Fby):
-                    self._iterated[it.name] |= self._iterated[it.next]
-                elif isinstance(it, Last):
-                    self._iterated[it.name] = self._iterated[it.value] - set(it.dimensions)
-                elif isinstance(it, Map):
-                    names = {pair.source: pair.target for pair in it.pairs}
-                    self._iterated[it.name] = frozenset(names.get(at, at) for at in self._iterated[it.value])
-            if before == self._iterated:
-                break
-        for it in self._body:
-            if isinstance(it, Compute):
-                on = self._ordered(self._iterated[it.name])
-                yield Compute(it.name, it.type, it.function, it.operands, on)
-            else:
-                yield it
-
-    def _widen(self, names: Iterable[str]) -> None:
-        """Values that are combined are on the same dimensions."""
-        together = frozenset[str]().union(*(self._iterated[it] for it in names))
-        for name in names:
-            self._iterated[name] |= together
-
     def _place(self, part: object) -> str:
         name = getattr(part, "name", "")
-        if isinstance(part, Store):
+        if isinstance(part, (Store, Scatter)):
             stores = [
                 f"store {number}"
                 for number, it in enumerate(self._body, 1)
-                if isinstance(it, Store) and it.array == part.array
+                if isinstance(it, (Store, Scatter)) and it.array == part.array
             ]
             name = stores[0] if stores else ""
         if isinstance(part, Combine):
@@ -537,7 +551,7 @@ class Nest(LoopNest):
         return frozenset(names & set(self._dimensions))
 
     def _joined(self, operands: Iterable[Operand]) -> frozenset[str]:
-        return frozenset(name for it in operands if isinstance(it, Use) for name in self._iterated[it.name])
+        return joined(operands, self._iterated)
 
     def _type(self, name: str) -> ElementType:
         return self._chosen(name, _TYPES, "type")

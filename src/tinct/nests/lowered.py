@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InputError
+from ..buffers import buffer_elements, buffer_length
 from ..graph_calls import call_on_ports
 from ..ir.core.interp import run
 from ..ir.core.nodes import Module, Override, Var
@@ -21,10 +23,11 @@ from ..ir.schedule.nodes import Affine, Array, Decisions, Direction, ElementType
 from ..ir.schedule.text import affine_text, print_decisions, print_nest
 from ..kernel import Kernel
 from ..passes import wgsl_of
-from ..shader import load
+from ..shader import Shader, load
 from ..sized_kernel import SizedKernel
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.lower import lower
+from ..transforms.schedule.outputs import initial, is_bits
 from ..transforms.schedule.vectors import vector_arrays
 
 if TYPE_CHECKING:
@@ -40,6 +43,11 @@ class LoweredNest:
 
     def __repr__(self) -> str:
         return f"<LoweredNest {self.nest.name}: {self._text.strip().replace(chr(10), '; ') or 'loops'}>"
+
+    @property
+    def name(self) -> str:
+        """The name of the nest."""
+        return self.nest.name
 
     @property
     def decisions(self) -> Decisions:
@@ -85,17 +93,27 @@ class LoweredNest:
             sizes = ", ".join(f"{name} = {size}" for name, size in self._decided.sizes.items())
             lines += ["", f"only for {sizes}"]
         lines += [f"{name} is {first} before the dispatch" for name, first in self.firsts().items()]
+        lines += [f"{name} holds the bits of f32" for name in sorted(self.bits())]
         return "".join(f"// {it}".rstrip() + "\n" for it in lines)
 
-    def firsts(self) -> dict[str, int]:
+    def firsts(self) -> dict[str, float]:
         """What the elements of outputs are before the dispatch, where that is not 0."""
-        found = {it.name: self._decided.initial(it.name) for it in self._decided.nest.arrays}
+        found = {it.name: initial(it.name, self._decided) for it in self._decided.nest.arrays}
         return {name: first for name, first in found.items() if first != 0}
+
+    def bits(self) -> frozenset[str]:
+        """The outputs of f32 that atomic operations join values to: they are bound as u32, the bits of the floats."""
+        return frozenset(it.name for it in self._decided.nest.arrays if is_bits(it.name, self._decided))
+
+    @cached_property
+    def shader(self) -> Shader:
+        """The kernel, or those of all stages."""
+        return load(self.wgsl)
 
     @cached_property
     def kernel(self) -> Kernel:
         """The kernel."""
-        return load(self.wgsl)[self.nest.name]
+        return self.shader[self.entry]
 
     def workgroups(self, sizes: Sizes) -> tuple[int, int, int]:
         """The numbers of workgroups of a dispatch along x, y and z."""
@@ -109,10 +127,10 @@ class LoweredNest:
         return tuple((it.kernel, it.workgroups(sizes)) for it in self.stages)
 
     def buffers(self, sizes: Sizes) -> dict[str, npt.NDArray[Any]]:
-        """What all arrays but the inputs have before the dispatches, by name: the outputs, and the parts that one
-        dispatch stores for the next one. `sizes` are all of the nest's.
+        """What all arrays but the inputs have before the dispatches, by name: the outputs, as they are bound, and the
+        parts that one dispatch stores for the next one. `sizes` are all of the nest's.
         """
-        return self._results(sizes)
+        return {name: self._bound(name, it) for name, it in self._results(sizes).items()}
 
     def _grid(self) -> Iterator[tuple[int, Affine, int]]:
         """Axes of the grid, each with the size that it covers, and how much of that a workgroup covers."""
@@ -127,14 +145,22 @@ class LoweredNest:
         """Add a node that executes the kernel to a graph; see `Graph.node`. The result has the outputs by name."""
         return call_on_ports(self, arrays, sizes=sizes)
 
-    def at_sizes(self, sizes: Sizes) -> SizedKernel:
-        """The kernel for these sizes alone, as a node of a graph. Raises InputError for sizes that do not fit."""
+    def at_sizes(self, sizes: Sizes) -> tuple[SizedKernel, ...]:
+        """The kernels for these sizes alone, as nodes of a graph. Raises InputError for sizes that do not fit."""
         known = self.all_sizes(sizes)
         for name, first in self.firsts().items():
-            raise InputError(f"atomic operations in {name!r} begin with {first}; in a graph, outputs are 0 at first")
+            raise InputError(f"not supported: {name!r} begins with {first}, and in a graph outputs begin with 0")
+        for name in sorted(self.bits()):
+            raise InputError(
+                f"not supported: atomic operations join f32 in {name!r}, which has no such port in a graph"
+            )
         exact = self.nest.lower(self.decisions, sizes=known, reassociate=self._decided.reassociate).of_scalars()
-        outputs = {name: max(1, it.size) for name, it in exact._results(known).items()}
-        return SizedKernel(exact.kernel, exact.source, exact._threads(known), outputs)
+        return tuple(it.sized(exact.source, known) for it in exact.stages)
+
+    def sized(self, source: NestShader, sizes: Sizes) -> SizedKernel:
+        """A dispatch for the sizes that it was lowered for."""
+        outputs = {name: buffer_length(it) for name, it in self.buffers(sizes).items()}
+        return SizedKernel(self.kernel, source, self._threads(sizes), outputs)
 
     def of_scalars(self) -> LoweredNest:
         """The same with arrays of scalars only, as other nodes of graphs have them."""
@@ -190,6 +216,8 @@ class LoweredNest:
         if array.direction is Direction.IN:
             return _RECIPES[array.type]
         first = self.firsts().get(array.name)
+        if first is not None and array.name in self.bits():
+            first = int(np.float32(first).view(np.uint32))
         return "output = {}" if first is None else f"output = {{}}, value = {first}"
 
     def _shape(self, array: Array) -> list[str]:
@@ -237,13 +265,21 @@ class LoweredNest:
         outputs = self.kernel.run(
             values, workgroups=workgroups, constants=constants, device=device, timeout=timeout, contract=contract
         )
-        return {name: outputs[name].reshape(-1)[: it.size].reshape(it.shape) for name, it in results.items()}
+        return {name: shaped(outputs[name], it.shape, self._types[name]) for name, it in results.items()}
 
     def _flat(self, name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The elements as a buffer has them; one for an empty array, since WebGPU has no empty buffers."""
+        """The elements as a buffer has them: whole words, and some for an empty array."""
         width = self._widths.get(name, 1)
-        flat = array.reshape(-1) if array.size else np.zeros(width, array.dtype)
+        flat = self._bound(name, buffer_elements(array))
         return flat if width == 1 else flat.reshape(-1, width)
+
+    def _bound(self, name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The elements of an array with the type that they are bound with."""
+        return array.view(np.uint32) if name in self.bits() else array
+
+    @cached_property
+    def _types(self) -> dict[str, ElementType]:
+        return {it.name: it.type for it in self._decided.nest.arrays}
 
     @cached_property
     def _widths(self) -> dict[str, int]:
@@ -275,10 +311,15 @@ class LoweredNest:
 
     def _results(self, sizes: Mapping[str, int]) -> dict[str, npt.NDArray[Any]]:
         return {
-            it.name: np.full(extents_of(it, sizes), self._decided.initial(it.name), DTYPES[it.type])
+            it.name: np.full(extents_of(it, sizes), initial(it.name, self._decided), DTYPES[it.type])
             for it in self._decided.nest.arrays
             if it.direction is Direction.OUT
         }
+
+
+def shaped(found: npt.NDArray[Any], shape: tuple[int, ...], type: ElementType) -> npt.NDArray[Any]:
+    """The elements of a buffer as an array; bits of floats as these."""
+    return found.reshape(-1)[: prod(shape)].view(DTYPES[type]).reshape(shape)
 
 
 _RECIPES = {

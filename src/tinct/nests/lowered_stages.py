@@ -15,13 +15,14 @@ from ..ir.core.nodes import Module
 from ..ir.schedule.nodes import Direction
 from ..kernel import Kernel
 from ..sessions import Buffer, Session
-from ..shader import Shader, load
+from ..shader import Shader
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.lower import lower
 from ..transforms.schedule.stages import Stages
-from .lowered import LoweredNest
+from .lowered import LoweredNest, shaped
 
 if TYPE_CHECKING:
+    from ..ir.dataflow.nodes import NestShader
     from ..sized_kernel import SizedKernel
     from .loop_nest import LoopNest, Sizes
 
@@ -47,14 +48,13 @@ class LoweredStages(LoweredNest):
         """The kernels as core IR."""
         return lower(*self._split.stages)
 
-    def firsts(self) -> dict[str, int]:
+    def firsts(self) -> dict[str, float]:
         """What the elements of outputs are before the dispatches, where that is not 0."""
         return {name: first for it in self.stages for name, first in it.firsts().items()}
 
-    @cached_property
-    def shader(self) -> Shader:
-        """The kernels."""
-        return load(self.wgsl)
+    def bits(self) -> frozenset[str]:
+        """The outputs of f32 that are bound as their bits."""
+        return frozenset[str]().union(*(it.bits() for it in self.stages))
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -63,11 +63,6 @@ class LoweredStages(LoweredNest):
 
     def workgroups(self, sizes: Sizes) -> tuple[int, int, int]:
         """Raises InputError, since there are several dispatches: see `stages`."""
-        del sizes
-        raise self._several()
-
-    def at_sizes(self, sizes: Sizes) -> SizedKernel:
-        """Raises InputError, since a node of a graph is one kernel."""
         del sizes
         raise self._several()
 
@@ -81,8 +76,9 @@ class LoweredStages(LoweredNest):
         return {it: arrays[it] for it in self._outputs}
 
     def of_scalars(self) -> LoweredNest:
-        """Raises InputError, since a node of a graph is one kernel."""
-        raise self._several()
+        """The same with arrays of scalars only, as other nodes of graphs have them."""
+        arrays = [it.name for stage in self._split.stages for it in stage.nest.arrays]
+        return LoweredStages(self.nest, self._decided, self._split.of_scalars(arrays))
 
     def _several(self) -> InputError:
         names = ", ".join(it.entry for it in self.stages)
@@ -128,7 +124,7 @@ class LoweredStages(LoweredNest):
             for stage in self.stages:
                 stage.begin(session, buffers, known, timeout=left.seconds(), contract=contract)
             found = {name: buffers[name].numpy() for name in self._outputs}
-        return {name: it[: results[name].size].reshape(results[name].shape) for name, it in found.items()}
+        return {name: shaped(it, results[name].shape, self._types[name]) for name, it in found.items()}
 
 
 class _Stage(LoweredNest):
@@ -144,9 +140,13 @@ class _Stage(LoweredNest):
         return self._whole.core
 
     @cached_property
-    def kernel(self) -> Kernel:
-        """The kernel."""
-        return self._whole.shader[self.entry]
+    def shader(self) -> Shader:
+        """The kernels of all stages."""
+        return self._whole.shader
+
+    def sized(self, source: NestShader, sizes: Sizes) -> SizedKernel:
+        """The dispatch for the sizes that it was lowered for."""
+        return super().sized(source, self._whole.with_part_sizes(sizes))
 
     def workgroups(self, sizes: Sizes) -> tuple[int, int, int]:
         """The numbers of workgroups of the dispatch along x, y and z."""
@@ -154,7 +154,7 @@ class _Stage(LoweredNest):
 
     def buffers(self, sizes: Sizes) -> dict[str, npt.NDArray[Any]]:
         """What the stage stores to, before the dispatch, by name."""
-        return self._results(self._whole.with_part_sizes(sizes))
+        return super().buffers(self._whole.with_part_sizes(sizes))
 
     def interpreted(
         self, inputs: Mapping[str, npt.NDArray[Any]], sizes: Sizes, *, timeout: float | None = None

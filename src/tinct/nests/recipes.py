@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .values import Dim, Value, ValueLike
+from .values import Carried, Dim, Value, ValueLike
 
 if TYPE_CHECKING:
     from .builder import Nest
@@ -61,12 +61,7 @@ def scaled_sum(nest: Nest, value: Value, on: Sequence[Dim], *, first: float) -> 
     "Online normalizer calculation for softmax" (2018). One exponential for each element: that of the greater of x and
     the maximum so far is 1.
     """
-    type = nest.type_of(value)
-    most, total = nest.fby(first, on, type), nest.fby(0.0, on, type)
-    is_greater = value > most
-    scale = nest.call("exp", -nest.call("abs", value - most))
-    most.next = nest.call("select", most, value, is_greater)
-    total.next = nest.call("select", total + scale, total * scale + 1.0, is_greater)
+    most, total, _, _ = _scaled(nest, value, on, first)
 
     def join(left: Parts, right: Parts) -> tuple[ValueLike, ValueLike]:
         greater = nest.call("max", left[0], right[0])
@@ -75,3 +70,26 @@ def scaled_sum(nest: Nest, value: Value, on: Sequence[Dim], *, first: float) -> 
 
     nest.combine([most, total], join)
     return nest.last(most, on), nest.last(total, on)
+
+
+def weighted_sum(nest: Nest, score: Value, value: Value, on: Sequence[Dim], *, first: float) -> Value:
+    """The sum of values times exp(score - m), over the sum of these factors, in one loop; m is the greatest score:
+    M. N. Rabe and C. Staats, "Self-attention does not need O(n^2) memory" (2021).
+    """
+    _, total, scale, is_greater = _scaled(nest, score, on, first)
+    weighted = nest.fby(0.0, on, nest.type_of(value))
+    weighted.next = nest.call("select", weighted + value * scale, weighted * scale + value, is_greater)
+    return nest.last(weighted, on) / nest.last(total, on)
+
+
+def _scaled(nest: Nest, value: Value, on: Sequence[Dim], first: float) -> tuple[Carried, Carried, Value, Value]:
+    """The greatest element so far, the sum of exponentials relative to it, what one of the old sum and the new element
+    is multiplied by in an iteration, and whether that is the old sum, since the element is greater.
+    """
+    type = nest.type_of(value)
+    most, total = nest.fby(first, on, type), nest.fby(0.0, on, type)
+    is_greater = value > most
+    scale = nest.call("exp", -nest.call("abs", value - most))
+    most.next = nest.call("select", most, value, is_greater)
+    total.next = nest.call("select", total + scale, total * scale + 1.0, is_greater)
+    return most, total, scale, is_greater

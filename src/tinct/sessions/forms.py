@@ -20,7 +20,7 @@ from ..ir import layout
 from ..ir.layout_leaves import leaves
 from ..ir.layout_numbers import is_masked, shown
 from ..ir.layout_packing import check_size, value_form
-from ..ir.textures import are_bytes, format_of, format_of_bytes
+from ..ir.textures import are_bytes, format_of, format_of_bytes, is_sampled_as
 from ..ir.types import Buffer as RawBuffer
 from ..ir.types import Struct, Texture, Type
 from ..reflection import BindingInfo
@@ -203,6 +203,8 @@ def _check_texture(form: Form, info: BindingInfo, name: str) -> None:
         raise InputError(f"{info.name}: {info.type} does not fit {name}, which is a {form.texture}")
     if form.texture is None:
         raise InputError(f"{info.name}: {info.type} needs a texture: make {name} with this binding")
+    if is_sampled_as(form.texture, info.type):
+        return
     is_compact = isinstance(form, BindingForm) and are_bytes(form.texture, form.header)
     given = "bytes" if is_compact and format_of_bytes(info.type) is None else format_of(form.texture).name
     wanted = format_of(info.type).name

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ..base.deadline import Deadline
 from ..gpu import (
     check_filterable,
     check_room_for_watch,
@@ -70,28 +71,29 @@ class GpuLaunch(Launch):
         """Upload what is stale, and record the dispatch."""
         for argument in self.plan.arguments:
             self._check_limit(argument)
+        if timeout is not None:
+            self._side.wait()
+        limit = Deadline(timeout)
         if self._kernel is None:
-            self._kernel = self._compiled(self.plan.compilation.loop_effort, timeout)
+            self._kernel = self._compiled(self.plan.compilation.loop_effort, limit)
         for argument in self.plan.arguments:
             argument.memory.need(self._place(argument), self.why(argument))
         if self._kernel.watch is not None:
-            self._run_watched(self._kernel, timeout)
-        elif timeout is None:
-            self._record(self._kernel, timeout)
+            self._run_watched(self._kernel, limit)
         else:
-            self._side.wait()
-            self._record(self._kernel, timeout)
-            self._side.wait(timeout)
+            self._record(self._kernel, limit)
+            if timeout is not None:
+                self._side.wait(limit.left())
 
     def failure(self, error: BaseException) -> BaseException:
         """The error that names what is torn or lost."""
         return self._side.failure(error)
 
-    def _record(self, kernel: GpuKernel, timeout: float | None) -> None:
+    def _record(self, kernel: GpuKernel, limit: Deadline) -> None:
         queue = self._side.queue()
         with self._side.watched():
             if self._queue is not queue:
-                self._packed = self._bound(queue, kernel, (), timeout)
+                self._packed = self._bound(queue, kernel, (), limit)
                 self._queue = queue
             self._fill_scratch(queue)
             self._side.writes(self._written, self.plan.compilation.entry)
@@ -121,37 +123,37 @@ class GpuLaunch(Launch):
         None for a dispatch that must be looked after whenever it runs: one whose loops the driver may end early, or
         that reads copies. `timeout` is for compiling. Raises what `start` raises.
         """
-        queue = self._side.queue()
+        queue, limit = self._side.queue(), Deadline(timeout)
         for argument in self.plan.arguments:
             argument.memory.check()
             self._check_limit(argument)
         if self._kernel is None:
-            self._kernel = self._compiled(self.plan.compilation.loop_effort, timeout)
+            self._kernel = self._compiled(self.plan.compilation.loop_effort, limit)
         if self._kernel.watch is not None:
             return None
         for argument in self.plan.arguments:
             argument.memory.need(self._place(argument), self.why(argument))
         with self._side.watched():
             if self._queue is not queue:
-                self._packed = self._bound(queue, self._kernel, (), timeout)
+                self._packed = self._bound(queue, self._kernel, (), limit)
                 self._queue = queue
         return None if self._scratch else self._kept
 
-    def _compiled(self, effort: int, timeout: float | None) -> GpuKernel:
+    def _compiled(self, effort: int, limit: Deadline) -> GpuKernel:
         return kernel_for(
             self._side.device,
             self.plan.compilation,
             effort=effort,
             via_hercules=self._via_hercules,
-            timeout=timeout,
+            timeout=limit.left(),
         )
 
     def _place(self, argument: Argument) -> GpuPlace:
         return self._side.place_of(argument.memory, via_hercules=self._via_hercules)
 
-    def _bound(self, queue: GpuQueue, kernel: GpuKernel, more: tuple[Part, ...], timeout: float | None) -> bytes:
+    def _bound(self, queue: GpuQueue, kernel: GpuKernel, more: tuple[Part, ...], limit: Deadline) -> bytes:
         """The dispatch with everything bound; `more` are storage buffers beside the arguments."""
-        from ..backend.gpu import DEFAULT_SECONDS, BufferBinding
+        from ..backend.gpu import BufferBinding
         from ..backend.gpu.binding_headers import header_of
 
         self._make_scratch(queue)
@@ -160,8 +162,7 @@ class GpuLaunch(Launch):
         extra = [BufferBinding(it.group, it.binding, "storage", b"") for it in more]
         check_filterable(self._side.adapter, bindings)
         headers = [header_of(it) for it in (*bindings, *extra)]
-        seconds = DEFAULT_SECONDS if timeout is None else timeout
-        pipeline = queue.pipeline(kernel.wgsl, kernel.entry, headers, timeout=seconds)
+        pipeline = queue.pipeline(kernel.wgsl, kernel.entry, headers, timeout=limit.left())
         bound = queue.bind(pipeline, (*(self._part(number) for number in range(len(bindings))), *more))
         self._kept = bound
         return queue.packed(bound, self.plan.workgroups)
@@ -210,7 +211,7 @@ class GpuLaunch(Launch):
 
     # Drivers that end loops early
 
-    def _run_watched(self, kernel: GpuKernel, timeout: float | None) -> None:
+    def _run_watched(self, kernel: GpuKernel, limit: Deadline) -> None:
         """Run at once, and again from its inputs while the driver cuts loops (see `backend.gpu.faults`)."""
         from ..transforms.pipelines import LOOP_EFFORTS
 
@@ -220,8 +221,8 @@ class GpuLaunch(Launch):
         self._side.wait()
         before = self._backups()
         for effort in range(compilation.loop_effort, len(LOOP_EFFORTS)):
-            kernel = self._compiled(effort, timeout)
-            if not self._is_cut(kernel, timeout):
+            kernel = self._compiled(effort, limit)
+            if not self._is_cut(kernel, limit):
                 compilation.loop_effort, self._kernel = effort, kernel
                 break
             self._restore(before)
@@ -231,7 +232,7 @@ class GpuLaunch(Launch):
             if argument.is_written:
                 argument.memory.wrote(self._place(argument))
 
-    def _is_cut(self, kernel: GpuKernel, timeout: float | None) -> bool:
+    def _is_cut(self, kernel: GpuKernel, limit: Deadline) -> bool:
         """Whether the driver has cut a loop in a run that is waited for."""
         from ..backend.gpu import Part
         from ..transforms.core.watch_loops import WATCH_BEFORE
@@ -240,11 +241,11 @@ class GpuLaunch(Launch):
         with self._side.watched():
             watch, at = queue.new_buffer(words.nbytes, words.tobytes()), kernel.watch
             more = () if at is None else (Part(at.group, at.binding, watch, 0, words.nbytes),)
-            packed = self._bound(queue, kernel, more, timeout)
+            packed = self._bound(queue, kernel, more, limit)
             self._fill_scratch(queue)
             self._side.writes(self._written, self.plan.compilation.entry)
             queue.dispatch(packed)
-            after = queue.read(watch, words.nbytes, timeout=timeout)
+            after = queue.read(watch, words.nbytes, timeout=limit.left())
         self._side.done()
         return kernel.watch is not None and is_cut(after)
 

@@ -34,7 +34,7 @@ class ClearStep:
 
 @dataclass(frozen=True, slots=True)
 class CopyStep:
-    """A copy of `size` bytes between two memories; all numbers are multiples of 4."""
+    """A copy of `size` bytes between two memories; all numbers are multiples of 4. Or of a texture, as a whole."""
 
     source: Memory
     start: int
@@ -49,7 +49,7 @@ ReplayStep: TypeAlias = DispatchStep | ClearStep | CopyStep
 class GpuReplay:
     """Steps of a first execution, of a second one, and so on in turn: of two or more where memories change places.
 
-    `name` is what messages call it. What steps fill or copy is no texture.
+    `name` is what messages call it. What steps fill is no texture.
     """
 
     def __init__(self, side: GpuSide, name: str, phases: Sequence[Sequence[ReplayStep]]) -> None:

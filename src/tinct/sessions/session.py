@@ -6,7 +6,7 @@ import itertools
 import os
 import threading
 import weakref
-from collections.abc import Generator, Hashable, Mapping
+from collections.abc import Generator, Hashable, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Literal, NoReturn
@@ -27,7 +27,7 @@ from ..ir.samplers import Sampler
 from ..ir.textures import HEADER_BYTES
 from ..ir.types import Texture
 from ..reflection import BindingInfo
-from .arguments import check_apart
+from .arguments import Argument, check_apart
 from .buffer import Buffer, dtype_of, shape_of
 from .calls import Call, Calls, Constants, KernelLike, Options
 from .copies import Copies
@@ -40,6 +40,7 @@ from .launches import CpuLaunch, EmptyLaunch, InterpretedLaunch, Launch, Plan
 from .memory import HOST, Ledger, Memory
 from .resolving import Resolved, Resolver, Values, check_is_no_sampler
 from .twins import run_twin, twin_of
+from .widening import WideningLaunch, check_is_bound_as_it_is, must_widen
 
 _sessions: weakref.WeakSet[Session] = weakref.WeakSet()
 
@@ -337,7 +338,14 @@ class Session:
         if 0 in call.workgroups:
             return EmptyLaunch(plan, self._ledger)
         if call.adapter is not None:
+            check_is_bound_as_it_is(resolved.arguments, call)
             return GpuLaunch(plan, self._ledger, self._side(call), via_hercules=call.is_via_hercules)
+        if any(map(must_widen, resolved.arguments)):
+            return WideningLaunch(call, plan, self._ledger, self._calls, self._host_launch)
+        return self._host_launch(call, resolved.arguments)
+
+    def _host_launch(self, call: Call, arguments: Sequence[Argument]) -> Launch:
+        plan = Plan(call.compilation, arguments, call.workgroups)
         if call.device == "cpu":
             return CpuLaunch(plan, self._ledger, contract=call.contract, trial=call.is_trial)
         return InterpretedLaunch(plan, self._ledger, call.device)

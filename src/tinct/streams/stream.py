@@ -86,8 +86,8 @@ class Stream:
     def push(self, inputs: Any, timeout: float | None = None) -> int:
         """Add an item, and return its number, counted from 0. Waits while the stream is full.
 
-        `inputs` is copied: the arrays may be changed afterwards. Raises InputError for names that do not fit, a stream
-        that is closed or has ended, and a wait that nobody could end; TimeoutError.
+        `inputs` is copied, but for read-only arrays, and may be changed afterwards. Raises InputError for names that do
+        not fit, a stream that is closed or has ended, and a wait that nobody could end; TimeoutError.
         """
         values = self._prepare(inputs)
         with self._entered():

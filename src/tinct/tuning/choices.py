@@ -20,11 +20,14 @@ from ..ir.schedule.nodes import (
     Buffering,
     Decisions,
     DimensionLevels,
+    ElementType,
     Execution,
+    Fby,
     Level,
     LevelName,
     Load,
     Nest,
+    Scatter,
     Stage,
 )
 from ..transforms.schedule.decided import AT_ONCE, Decided, kind_of
@@ -89,9 +92,13 @@ class Facts:
 
     @cached_property
     def by_atomics(self) -> frozenset[str]:
-        """The dimensions along which atomic operations in an output may join what workgroups carry."""
+        """The dimensions along which atomic operations in an output may join what workgroups carry. Not floats, whose
+        sums would differ from run to run.
+        """
         atomic = (Level(Execution.ATOMIC, None),)
-        points = {it: Decisions((DimensionLevels(it, atomic),), ()) for it in self.in_parts}
+        carried = (it for it in self.nest.body if isinstance(it, Fby) and it.type in (ElementType.F32, ElementType.F16))
+        floats = {name for it in carried for name in it.dimensions}
+        points = {it: Decisions((DimensionLevels(it, atomic),), ()) for it in self.in_parts - floats}
         return frozenset(it for it, point in points.items() if not illegal(self.decided(point)))
 
     @cached_property
@@ -316,6 +323,14 @@ def other_subgroups(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
             yield facts.with_levels(decisions, {**levels, name: other})
 
 
+def other_private(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
+    """One output less or more of which workgroups have copies."""
+    for it in facts.nest.body:
+        if isinstance(it, Scatter):
+            kept = tuple(name for name in decisions.private if name != it.array)
+            yield replace(decisions, private=kept if it.array in decisions.private else (*kept, it.array))
+
+
 CHOICES: Final[Mapping[str, Choice]] = {
     "levels": other_levels,
     "sharing": other_sharing,
@@ -325,6 +340,7 @@ CHOICES: Final[Mapping[str, Choice]] = {
     "order": other_orders,
     "grid": other_grids,
     "stages": other_stages,
+    "private": other_private,
     "peel": other_peels,
 }
 """The kinds of decisions of the regular space. Other levels come first: they change the order, too."""

@@ -14,9 +14,23 @@ from math import prod
 from typing import Final
 
 from ..ir.schedule.extents import extents_of
-from ..ir.schedule.nodes import Affine, Array, Buffering, Compute, Execution, Fby, Last, LevelName, Load, Map, Stage
-from ..ir.schedule.scope import Scope, used_by
+from ..ir.schedule.nodes import (
+    Affine,
+    Array,
+    Buffering,
+    Compute,
+    Execution,
+    Fby,
+    Last,
+    LevelName,
+    Load,
+    Map,
+    Scatter,
+    Stage,
+)
+from ..ir.schedule.scope import Scope, Writing, used_by
 from ..transforms.schedule.decided import IN_PARTS, WRITTEN_OUT, Decided, kind_of
+from ..transforms.schedule.outputs import known_length
 from ..transforms.schedule.stages import stages_of
 from ..transforms.schedule.tasks import Carry, Task, Write
 from ..transforms.schedule.tiles import tile_of
@@ -39,6 +53,8 @@ _SHUFFLE: Final = 2.0
 """Operations of a vector that joining what two invocations of a subgroup carry takes."""
 _ATOMIC: Final = 40.0
 """Operations of a vector that an atomic operation on one element takes, while other workgroups do the same."""
+_SCATTERED: Final = 3.0
+"""Operations of a lane that joining its value to an element at a place of its own takes."""
 _EXPENSIVE: Final = {
     "exp": 12.0,
     "exp2": 10.0,
@@ -94,6 +110,7 @@ class _Model:
         )
         each = sum(self._expected_operations(it) for it in self.decided.tasks)
         each += sum(self._copy(it) for it in self.decided.decisions.stages)
+        each += sum(map(self._private, self.decided.private))
         each += _WORKGROUP * rates.lanes / max(self._invocations, 1)
         rounds = -(-self._workgroups // self._gang_workgroups)
         busy = rounds / -(-rounds // rates.units)
@@ -189,15 +206,25 @@ class _Model:
         spilled = max(0, registers + min(loads, 4) - self.rates.registers)
         body += _SPILL * spilled + _TURN
         if isinstance(task, Write):
-            each = _ATOMIC if self.decided.atomic_store(task.store.array) else 0.0
-            each += self._access(task.store.array, task.store.subscripts)
-            body += self._count(self._levels(task, is_loop=False)) * each
+            body += self._count(self._levels(task, is_loop=False)) * self._stored(task.store)
         chain = _LATENCY * 2 * carried / max(self._parts(task), 1) if isinstance(task, Carry) else 0.0
         barrier = 0.0
         if isinstance(task, Carry) and decided.waits(task):
             outer = self._count(it for it in self._levels(task, is_loop=True) if it.dimension not in task.on)
             barrier = outer * self._parts(task) * self._joining(task)
         return turns * max(body, chain) + barrier
+
+    def _stored(self, store: Writing) -> float:
+        """Operations on vectors that storing one vector takes."""
+        if isinstance(store, Scatter):
+            return self.rates.lanes * _SCATTERED
+        each = _ATOMIC if self.decided.atomic_store(store.array) else 0.0
+        return each + self._access(store.array, store.subscripts)
+
+    def _private(self, scatter: Scatter) -> float:
+        """Operations on vectors of one invocation for a copy of an output: to fill it, and to join it in the end."""
+        elements = -(-(known_length(scatter.array, self.decided) or 0) // max(self._invocations, 1))
+        return 2 * _BARRIER + elements * (_COPIED + self.rates.lanes * _SCATTERED)
 
     def _joining(self, task: Carry) -> float:
         """Operations on vectors that joining what the invocations of a workgroup carry takes: a barrier for each

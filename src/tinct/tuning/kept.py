@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
 from ..backend.cpu.disk_cache import DiskCache, cache_directory, default_cache, digest
@@ -53,7 +54,7 @@ def all_records() -> dict[str, Record]:
     if files is None:
         return found
     with suppress(OSError):
-        for path in sorted(files.directory.glob("*.tinct")):
+        for path in sorted(Path(files.directory).glob("*.tinct")):
             record = read_record(path.stem)
             if record is not None:
                 found[path.stem] = record
@@ -87,8 +88,8 @@ def _locked(files: DiskCache) -> Generator[None]:
     try:
         import fcntl
 
-        files.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(files.directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        os.makedirs(files.directory, mode=0o700, exist_ok=True)
+        handle = os.open(os.path.join(files.directory, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
     except (ImportError, OSError):
         yield
         return

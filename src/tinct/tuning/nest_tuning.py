@@ -57,8 +57,12 @@ class Lowered(Protocol):
         """What outputs, and parts that go from one dispatch to the next, have before the dispatches."""
         ...
 
-    def firsts(self) -> Mapping[str, int]:
+    def firsts(self) -> Mapping[str, float]:
         """What the elements of outputs are before the dispatches, where that is not 0."""
+        ...
+
+    def bits(self) -> frozenset[str]:
+        """The outputs of f32 that are bound as their bits."""
         ...
 
     def interpreted(
@@ -188,16 +192,17 @@ class NestProblem:
         """The seconds of a point whose results are right. Raises Rejected."""
         with rejecting():
             self.check_small(point)
-            job = self._job(point)
+            job = self.job(point)
             results = self.bench.results(job, list(self.data.outputs), best)
             self._compare_with_reference(results)
             return self.bench.seconds(job, best)
 
     def compare(self, points: Sequence[Decisions]) -> Sequence[float]:
         """The seconds of points that were measured before, by turns."""
-        return self.bench.by_turns([self._job(it) for it in points], _ROUNDS)
+        return self.bench.by_turns([self.job(it) for it in points], _ROUNDS)
 
-    def _job(self, point: Decisions) -> Job:
+    def job(self, point: Decisions) -> Job:
+        """The dispatches of a point."""
         if point not in self._jobs:
             self._jobs[point] = job_of(self.task.lower(point, self.task.sizes), self.task.nest, self.task.sizes)
         return self._jobs[point]
@@ -239,7 +244,9 @@ class NestProblem:
     # Tuned sizes
 
     def _compare_with_reference(self, results: Arrays) -> None:
-        shaped = {name: results[name][: it.size].reshape(it.shape) for name, it in self.data.outputs.items()}
+        shaped = {
+            name: results[name][: it.size].view(it.dtype).reshape(it.shape) for name, it in self.data.outputs.items()
+        }
         _compared(self.data, self.reference, shaped, "the CPU")
 
     @cached_property
@@ -267,10 +274,10 @@ class NestProblem:
 
 def job_of(lowered: Lowered, nest: Nest, sizes: Mapping[str, int]) -> Job:
     """The dispatches of a nest that was lowered for some sizes. Buffers of its own are the parts of partial levels, and
-    the outputs that begin with something else than 0.
+    the outputs that begin with something else than 0, or are bound as bits.
     """
     dispatches = tuple(Dispatched(kernel, workgroups, {}) for kernel, workgroups in lowered.dispatches(sizes))
-    shared = {it.name for it in nest.arrays} - set(lowered.firsts())
+    shared = {it.name for it in nest.arrays} - set(lowered.firsts()) - lowered.bits()
     own = {name: it for name, it in lowered.buffers(sizes).items() if name not in shared}
     return Job(dispatches, {name: buffer_elements(it) for name, it in own.items()})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, prod
@@ -29,8 +29,11 @@ from ..ir.schedule.nodes import (
     Map,
     Nest,
     Operand,
+    Scatter,
+    Store,
+    Use,
 )
-from ..ir.schedule.scope import Scope, Value
+from ..ir.schedule.scope import Scope, Value, used_by
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -88,11 +91,36 @@ class TrialData:
     def _array(self, array: Array) -> npt.NDArray[Any]:
         random = np.random.default_rng(np.random.SeedSequence([zlib.crc32(array.name.encode())]))
         shape, dtype = extents_of(array, self.sizes), interp.DTYPES[array.type]
+        if array.name in self._of_places:
+            return self._places(random, shape, array.type)
         if array.type in _FLOATS and self.amplitude is None:
             return (random.random(shape, np.float32) * 2 - 1).astype(dtype)
         most = self.amplitude or 10
         low = 0 if array.type is ElementType.U32 else -most
         return random.integers(low, most + 1, shape, np.int16).astype(dtype)
+
+    @cached_property
+    def _of_places(self) -> frozenset[str]:
+        """The inputs that decide only to which elements values are joined."""
+        subscripts = [it for scatter in self._scatters for it in scatter.subscripts]
+        names = _needed(subscripts, self.scope)
+        loads = {it.name: it.array for it in self.scope.values.values() if isinstance(it, Load)}
+        others = {array for name, array in loads.items() if name in _valued(self.scope)}
+        return frozenset(array for name, array in loads.items() if name in names) - others
+
+    @property
+    def _scatters(self) -> list[Scatter]:
+        return [it for it in self.nest.body if isinstance(it, Scatter)]
+
+    def _places(self, random: np.random.Generator, shape: tuple[int, ...], type: ElementType) -> npt.NDArray[Any]:
+        """Whole numbers up to a little more than the largest extent of outputs, so that some are outside; floats from
+        -1 to 1.
+        """
+        if type in _FLOATS:
+            return (random.random(shape, np.float32) * 2 - 1).astype(interp.DTYPES[type])
+        arrays = (self.scope.arrays[it.array] for it in self._scatters)
+        most = max((extent for it in arrays for extent in extents_of(it, self.sizes)), default=1)
+        return random.integers(0, most + most // 8 + 1, shape, np.int64).astype(interp.DTYPES[type])
 
     def tolerance(self, output: str) -> Tolerance:
         """How far the elements of an output may be from those of another order of operations."""
@@ -105,7 +133,7 @@ class TrialData:
     @cached_property
     def _accumulated(self) -> int:
         extents = dimension_sizes(self.nest, self.sizes)
-        counts = [prod(extents[d] for d in it.dimensions) for it in self.nest.body if isinstance(it, Fby)]
+        counts = [prod(extents[d] for d in it.dimensions) for it in self.nest.body if isinstance(it, (Fby, Scatter))]
         return max(counts, default=0)
 
 
@@ -133,13 +161,36 @@ def _points(nest: Nest, sizes: Mapping[str, int]) -> int:
 def _is_exact(scope: Scope, sizes: Mapping[str, int], amplitude: int) -> bool:
     """Whether no float is rounded if inputs are whole numbers up to the amplitude."""
     bounds = _Magnitudes(scope, sizes, amplitude)
+    valued = _valued(scope)
     results = [it for it in scope.values.values() if isinstance(it, Compute) and it.function not in _COPYING]
-    floats = [it for it in results if it.type in _FLOATS]
+    floats = [it for it in results if it.type in _FLOATS and it.name in valued]
+    scatters = [it for it in scope.nest.body if isinstance(it, Scatter)]
+    types = {it: scope.arrays[it.array].type for it in scatters}
+    if any(type in _FLOATS and bounds.joined(it) > _EXACT_UP_TO[type] for it, type in types.items()):
+        return False
     if len(floats) > _MOST_VALUES:
         return False
     carried = {it.next: it.name for it in scope.values.values() if isinstance(it, Fby)}
     """The carried value, in its last iteration, is what the next value is at most."""
     return all(bounds.of(carried.get(it.name, it.name), {}) <= _EXACT_UP_TO[it.type] for it in floats)
+
+
+def _valued(scope: Scope) -> frozenset[str]:
+    """The values that results are made of: not those that only decide where values are joined."""
+    return _needed([it.value for it in scope.nest.body if isinstance(it, (Store, Scatter))], scope)
+
+
+def _needed(operands: Iterable[Operand], scope: Scope) -> frozenset[str]:
+    """The values that operands are, and all that these are computed from."""
+    pending = [it.name for it in operands if isinstance(it, Use)]
+    found: set[str] = set()
+    while pending:
+        value = scope.values[pending.pop()]
+        if value.name not in found:
+            found.add(value.name)
+            pending += used_by(value)
+            pending += [value.next] if isinstance(value, Fby) else []
+    return frozenset(found)
 
 
 @dataclass
@@ -164,6 +215,14 @@ class _Magnitudes:
         if name not in self._found:
             self._found[name] = self._computed(self.scope.values[name], assumed)
         return self._found[name]
+
+    def joined(self, scatter: Scatter) -> float:
+        """That of the elements that values are joined to."""
+        first, each = self._operand(scatter.first, {}), self._operand(scatter.value, {})
+        if scatter.function in ("min", "max"):
+            return max(each, first if first < inf else 0.0)
+        points = prod(self._extents[it] for it in scatter.dimensions)
+        return first + points * each if scatter.function == "+" else inf
 
     def _computed(self, value: Value, assumed: Mapping[str, float]) -> float:
         match value:

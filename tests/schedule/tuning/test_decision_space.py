@@ -109,7 +109,17 @@ def test_each_choice_gives_others_of_its_kind() -> None:
     space = space_of(ROW_SUMS, {"rows": 64, "columns": 64})
     begin = space.simple()
     shared = parse_decisions("i: workgroup\nj: partial * loop(2) * invocation(8)")
+    joined = "counts at [x0] from 0u by + of 1u on [i, j]"
+    counts = (
+        ROW_SUMS.partition("  acc:")[0].replace("f32", "u32").replace("out sums", "out counts") + f"  {joined}\n}}\n"
+    )
+    scattered = space_of(counts, {"rows": 64, "columns": 64})
+    (copied,) = CHOICES["private"](scattered.facts, begin)
+    assert copied.private == ("counts",)
+    assert scattered.is_legal(copied)
     for name, choice in CHOICES.items():
+        if name == "private":
+            continue
         made = list(choice(space.facts, shared if name in ("joins", "subgroups") else begin))
         assert any(space.is_legal(it) for it in made), name
     assert all(it.order == begin.order for it in CHOICES["axes"](space.facts, begin))

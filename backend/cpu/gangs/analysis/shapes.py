@@ -293,8 +293,10 @@ class Shapes:
             return ROW_UNIFORM
         if op is h.BinaryOp.XOR and UNIFORM in (left, right):
             varying, shape = (lhs, left) if right == UNIFORM else (rhs, right)
-            if shape == PERMUTED or self._is_lane_number(varying):
+            if shape == PERMUTED or (shape == Shape(Kind.AFFINE, 1) and self._is_in_block(varying, set())):
                 return PERMUTED
+        if op is h.BinaryOp.ADD and {left, right} == {UNIFORM, PERMUTED}:
+            return PERMUTED if self._is_multiple(lhs if left == UNIFORM else rhs) else VARYING
         linear = (Kind.UNIFORM, Kind.AFFINE, Kind.SPECULATED, Kind.ROWS)
         if left.kind not in linear or right.kind not in linear:
             return VARYING
@@ -343,15 +345,36 @@ class Shapes:
             case _:
                 return VARYING
 
-    def _is_lane_number(self, node: h.Node) -> bool:
-        """Whether a value is the thread number, which differs only in its lowest bits between the lanes of a gang."""
+    def _is_in_block(self, node: h.Node, assumed: set[h.Node]) -> bool:
+        """Whether the lanes' values are a multiple of the number of lanes plus the lanes' numbers: the thread number,
+        and counters that begin with it and rise by such multiples. Of Phis in `assumed`, that is assumed.
+        """
         match node:
             case h.Cast(type=type, operand=operand) if type in (U32, U64):
-                return self._is_lane_number(operand)
-            case h.Binary(op=h.BinaryOp.ADD, lhs=lhs, rhs=rhs) if constant_value(rhs) == 0:
-                return self._is_lane_number(lhs)
+                return self._is_in_block(operand, assumed)
+            case h.Binary(op=h.BinaryOp.ADD, lhs=lhs, rhs=rhs):
+                pairs = (lhs, rhs), (rhs, lhs)
+                return any(self._is_multiple(one) and self._is_in_block(other, assumed) for one, other in pairs)
+            case h.Phi(values=values):
+                return node in assumed or all(self._is_in_block(it, {*assumed, node}) for it in values)
             case _:
                 return self._thread_ids.get(node) == Shape(Kind.AFFINE, 1)
+
+    def _is_multiple(self, node: h.Node) -> bool:
+        """Whether a value is a constant multiple of the number of lanes, or a loop's counter times such a constant.
+        Positions with the workgroup's number are in buffers, and better speculated (see `control.versions`).
+        """
+        match node:
+            case h.Cast(type=type, operand=operand) if type in (U32, U64):
+                return self._is_multiple(operand)
+            case h.Binary(op=h.BinaryOp.MUL, lhs=lhs, rhs=rhs):
+                pairs = (lhs, rhs), (rhs, lhs)
+                return any(isinstance(one, h.Phi) and self._is_multiple(other) for one, other in pairs)
+            case h.Binary(op=h.BinaryOp.ADD, lhs=lhs, rhs=rhs):
+                return self._is_multiple(lhs) and self._is_multiple(rhs)
+            case _:
+                value = constant_value(node)
+                return value is not None and value % self._lanes == 0
 
     @staticmethod
     def _cast(shape: Shape, source: h.Type, target: h.Type) -> Shape:

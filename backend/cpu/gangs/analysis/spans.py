@@ -6,7 +6,7 @@ says that it does not: the arithmetic did not wrap in any lane.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -14,6 +14,7 @@ from .....ir.hercules import nodes as h
 from ...data import llvm_type
 from ...llvm import Ops
 from .bounds import constant_value, greatest
+from .strongest import ImpliedTests
 
 _UNSIGNED = 0, (1 << 32) - 1
 _SIGNED = -(1 << 31), (1 << 31) - 1
@@ -76,6 +77,7 @@ class Spans:
         self._uniform = uniform
         self._known: dict[h.Node, Span | None] = {}
         self._followed: set[h.Node] = set()
+        self._implied = ImpliedTests()
 
     def of(self, node: h.Node, depth: int = _DEPTH) -> Span | None:
         """The span of an integer."""
@@ -232,10 +234,18 @@ class Spans:
         return Span(least, most, low, high, tuple(dict.fromkeys([*given[0].tests, *given[1].tests])))
 
     def _i64(self, instruction: str, left: str, right: str) -> str:
-        return self._one.binary(instruction, "i64", left, right)
+        result = self._one.binary(instruction, "i64", left, right)
+        self._implied.made(instruction, left, right, result)
+        return result
 
     def _compare(self, order: str, left: str, right: str) -> str:
-        return self._i64(f"icmp {order}", left, right)
+        test = self._one.binary(f"icmp {order}", "i64", left, right)
+        self._implied.compared(order, left, right, test)
+        return test
+
+    def strongest(self, tests: Iterable[str]) -> list[str]:
+        """Some of the tests, which imply the others."""
+        return self._implied.strongest(tests)
 
     def _extreme(self, name: str, left: str, right: str) -> str:
         return self._one.intrinsic(f"llvm.{name}", "i64", left, right)

@@ -11,6 +11,7 @@ from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
 from .....ir.hercules.placement import Placement
 from .....ir.hercules.versions import is_version_projection
+from ...target import current_target
 from ..analysis.segments import segment_counter
 from ..gang import Gang
 from .scattered import parts_for_scattered
@@ -22,7 +23,9 @@ _FEW = 20
 _FEWEST = 4
 """The number of lanes of the smallest vectors."""
 _MOST_PARTS = 16
-"""The most parts of a gang: half of the 32 vector registers of AVX-512."""
+"""The most parts of a gang that is a workgroup: half of the 32 vector registers of AVX-512. With the 16 registers of
+AVX2, spilling some is faster than what else there is.
+"""
 _GANGS = 8
 """The number of gangs of one row or several rows for which one test is made, if rows are short."""
 _FEWEST_ACCESSES, _LIGHT = 4, 16
@@ -152,8 +155,15 @@ def _parts(placed: Placement, fork: h.Fork) -> int:
     if not nodes or _has_atomics(inside) or _has_calls(inside) or _iterates_segments(placed, fork):
         return 1
     if len(nodes) <= _FEW and not _has_divergent_branches(placed, fork):
-        return 4 if _leaves_apart(placed, fork) else max(4, _MOST_PARTS // (_carried(placed, fork) or _MOST_PARTS))
+        return 4 if _leaves_apart(placed, fork) else _parts_in_registers(_carried(placed, fork))
     return 2 if len(nodes) <= 2 * _FEW else 1
+
+
+def _parts_in_registers(carried: int) -> int:
+    """The parts whose loop-carried values, so many in each, take half of the registers; at least four."""
+    target = current_target()
+    half = 16 if target.has_avx512 or target.is_arm else 8
+    return max(4, half // (carried or half))
 
 
 def _iterates_segments(placed: Placement, fork: h.Fork) -> bool:

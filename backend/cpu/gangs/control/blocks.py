@@ -147,7 +147,7 @@ class BlockEmitter:
         if same is not None and values.shape(same).is_vector == shape.is_vector:
             self._define(node, lambda: values.vector(same) if shape.is_vector else values.scalar(same))
         elif shape.is_vector:
-            self._define(node, lambda: compute(values.vec, node, self._types, values.vector))
+            self._define(node, lambda: values.computed(node))
         elif (exact := self._exact_operand(node)) is not None:
             self._define(node, lambda: values.wide(exact))
         else:

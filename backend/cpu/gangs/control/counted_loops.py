@@ -1,18 +1,19 @@
-"""Versions of blocks in counted loops whose positions are in range in all iterations.
+"""Versions of counted loops whose positions are in range in all iterations.
 
-A test before the loop covers all its iterations: the counter is between 0 and the limit that it is compared with. If
-the test holds, a version of the block without range tests runs, else the one with them.
+A test before a loop, or before a nest of loops, covers all iterations: each counter is between 0 and the limit that it
+is compared with. If the test holds, a copy of the loop without range tests runs, else the one with them. The copies
+are loops of their own, and not ways through one body: LLVM would move what both ways do to their values, such as adding
+to a sum, behind the point where they meet, and the products of a whole block would wait for that in registers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop, block_leader
-from ..analysis.body import Item, Level
+from ..analysis.body import Level
 from ..analysis.bounds import constant_value
 from ..analysis.shapes import UNIFORM
 from ..analysis.spans import NEGATED, Span, Spans
@@ -21,8 +22,16 @@ from ..site import Proved
 from ..values.values import GangValues
 from .versions import FastVersion, accessed, all_of
 
-_MOST = 160
-"""The most operations, summed over all parts, of a block that gets two versions."""
+_MOST = 2000
+"""The most operations, summed over all parts, of loops that are written twice. The copy without tests is a fraction of
+the code of the other one.
+"""
+_SHORT = 160
+"""The most operations, summed over all parts, of loops that are written twice for few accesses, or inside of the tested
+copy of others.
+"""
+_LIGHT = 16
+"""The most operations for each access that is not tested, of loops that are not short."""
 _FEWEST = 2
 """Minimum number of accesses whose range tests one test before the loop must replace."""
 _MIRRORED = {h.BinaryOp.GREATER: h.BinaryOp.LESS, h.BinaryOp.GREATER_EQUAL: h.BinaryOp.LESS_EQUAL}
@@ -40,73 +49,85 @@ class _Counter:
 
 
 class CountedLoops:
-    """Writes the tests of a loop's blocks; the current position is before the loop."""
+    """Writes the tests of loops; the current position is before the loop."""
 
-    def __init__(self, context: GangContext, values: GangValues, emit_early: Callable[[h.Node], bool]) -> None:
-        """`emit_early` writes a uniform value before the rest of the site's block, if that is possible."""
+    def __init__(self, context: GangContext, values: GangValues) -> None:
         self._placed, self._plan, self._private = context.placed, context.plan, context.private
         self._shapes = context.shapes
         self._site = context.site
         self._values = values
-        self._emit_early = emit_early
-        self._counters: dict[Item, h.Phi] = {}
 
-    def find(self, level: Level) -> dict[Item, FastVersion]:
-        """The versions of blocks that are worth the code. They prove nothing about masks."""
-        counter = self._counter(level)
-        if counter is None or level in self._shapes.divergent or any(it.inner is not None for it in level.items):
-            return {}
-        found: dict[Item, FastVersion] = {}
-        for item in level.items:
-            if item.leader is not level.header and len(self._placed.blocks[item.leader]) * self._site.count <= _MOST:
-                with self._site.at(item.leader):
-                    version = self._find(item.leader, level, counter)
-                if version is not None:
-                    found[item] = version
-                    self._counters[item] = counter.phi
-        return found
-
-    def begin_iteration(self, item: Item) -> None:
-        """Increment the counter before the versions branch off, so that LLVM sees one counter. The site is
-        at the item.
+    def find(self, level: Level, *, is_tested: bool) -> FastVersion | None:
+        """The version of a loop and those in it, if it is worth the code. It proves nothing about masks. With inner
+        loops, it proves all positions in these, else inner loops may have versions of their own. `is_tested` says that
+        the code is the tested copy of loops around: only innermost and short loops have versions there.
         """
-        for value in self._counters[item].values:
-            if self._placed.place.get(value) is item.leader:
-                self._emit_early(value)
+        levels, size = list(_nest(level)), self._size(level)
+        if size * self._site.count > (_SHORT if is_tested else _MOST) or (len(levels) > 1 and is_tested):
+            return None
+        if any(not it.is_loop or it in self._shapes.divergent for it in levels):
+            return None
+        counters = {it: counter for it in levels if (counter := self._counter(it)) is not None}
+        return self._find(level, levels, counters) if level in counters else None
 
-    @contextmanager
-    def tested(self, item: Item) -> Generator[None]:
-        """Write the version with range tests. The counter is hidden from LLVM, and so is the end of the version: LLVM
-        would otherwise move its computations out, into every iteration or behind the merge.
+    def _size(self, level: Level) -> int:
+        return sum(len(self._placed.blocks[it]) for it in level.leaders)
+
+    def _is_worth(self, level: Level, accesses: int) -> bool:
+        """Whether a loop is worth a copy without the tests of some accesses."""
+        size = self._size(level)
+        return accesses >= _FEWEST and (size * self._site.count <= _SHORT or size <= _LIGHT * accesses)
+
+    def _find(self, level: Level, levels: list[Level], counters: Mapping[Level, _Counter]) -> FastVersion | None:
+        values, tests = self._values, list[str]()
+        proved, exact = set[tuple[h.Node, h.DynamicConstant]](), set[h.Node]()
+        for inner in levels:
+            spans, own = self._spans(level, inner, counters), list[str]()
+            for position, extent in self._accesses(inner):
+                if values.memory.is_in_range(position, extent) or values.is_proved(position, extent):
+                    continue
+                found = spans.in_range(position, values.dynamic(extent))
+                if found is not None:
+                    own += found
+                    proved.add((position, extent))
+                    exact.update(spans.followed(position))
+                elif inner is not level:
+                    return None
+            tests += spans.strongest(own)
+        if not self._is_worth(level, len(proved)):
+            return None
+        return FastVersion(all_of(values.one, tests), Proved(frozenset(proved), exact=frozenset(exact)))
+
+    def _spans(self, level: Level, inner: Level, counters: Mapping[Level, _Counter]) -> Spans:
+        """Spans before a level, of values in blocks of a level inside. Counters of loops that are not around these
+        blocks may have reached their limits.
         """
-        values, key = self._values, (self._counters[item], 0)
-        with values.slots.replaced(key, values.memory.hidden(values.slots.use(key), "i32")):
-            yield
-        values.out.do('call void asm sideeffect "", ""()')
-
-    def _find(self, leader: h.Node, level: Level, counter: _Counter) -> FastVersion | None:
-        values = self._values
         counted: dict[h.Node, Span] = {}
+        threads = self._values.threads
         spans = Spans(
-            values.one, self._placed.types, lambda it: counted.get(it) or values.threads.span(it), self._outside(level)
+            self._values.one,
+            self._placed.types,
+            lambda it: counted.get(it) or threads.span(it),
+            self._outside(level),
         )
+        for around in _path(level, inner):
+            span = self._span_of(counters[around], spans) if around in counters else None
+            if span is not None:
+                counted[counters[around].phi] = span
+        return spans
+
+    def _span_of(self, counter: _Counter, spans: Spans) -> Span | None:
         limit = spans.of(counter.limit)
         if limit is None:
             return None
-        most = values.one.binary("sub", "i64", limit.most, "0" if counter.reaches_limit else "1")
-        counted[counter.phi] = Span("0", most, 0, max(limit.high, 0), limit.tests)
-        tests: list[str] = []
-        proved: set[tuple[h.Node, h.DynamicConstant]] = set()
-        for position, extent in accessed(self._placed, self._plan, self._private, leader):
-            is_sure = values.memory.is_in_range(position, extent)
-            found = None if is_sure else spans.in_range(position, values.dynamic(extent))
-            if found is not None:
-                tests += found
-                proved.add((position, extent))
-        if len(proved) < _FEWEST:
-            return None
-        exact = frozenset(node for position, _ in proved for node in spans.followed(position))
-        return FastVersion(all_of(values.one, tests), Proved(frozenset(proved), exact=exact))
+        most = self._values.one.binary("sub", "i64", limit.most, "0" if counter.reaches_limit else "1")
+        return Span("0", most, 0, max(limit.high, 0), limit.tests)
+
+    def _accesses(self, level: Level) -> Iterator[tuple[h.Node, h.DynamicConstant]]:
+        """The positions and extents of accesses in a level's own blocks in which its counter is below the limit."""
+        for item in level.items:
+            if item.inner is None and item.leader is not level.header:
+                yield from accessed(self._placed, self._plan, self._private, item.leader)
 
     def _outside(self, level: Level) -> Callable[[h.Node], str | None]:
         """Gives the values of nodes that are uniform and defined before the loop."""
@@ -154,3 +175,21 @@ class CountedLoops:
             for it in steps
         )
         return counts_up and not reaches_limit and all(it is not None and it >= 0 for it in starts)
+
+
+def _nest(level: Level) -> Iterator[Level]:
+    """A level and those in it, outermost first."""
+    yield level
+    for item in level.items:
+        if item.inner is not None:
+            yield from _nest(item.inner)
+
+
+def _path(level: Level, inner: Level) -> list[Level]:
+    """The levels from one to another inside of it, with both."""
+    path = [inner]
+    while path[-1] is not level:
+        parent = path[-1].parent
+        assert parent is not None
+        path.append(parent)
+    return path[::-1]

@@ -12,7 +12,6 @@ from .....ir.hercules import nodes as h
 from ..analysis.body import Item, Level
 from ..analysis.costs import SMALL, block_cost, is_short
 from ..context import GangContext
-from ..site import Proved
 from .blocks import BlockEmitter
 from .counted_loops import CountedLoops
 from .segment_prefetch import SegmentPrefetch
@@ -46,13 +45,13 @@ class Flow:
         self._out, self._one, self._vec, self._slots = context.out, context.one, context.vec, context.slots
         self._blocks, self._masks, self._merges = blocks, blocks.masks, blocks.merges
         self._versions = BlockVersions(context, blocks.values, blocks.masks, blocks.emit_early)
-        self._counted = CountedLoops(context, blocks.values, blocks.emit_early)
+        self._counted = CountedLoops(context, blocks.values)
         self._segment_prefetch = SegmentPrefetch(context, blocks.values)
         self._before: DeferredBranch | None = None
         """The block before, if its branch is not written yet."""
         self._deferred: dict[Item, DeferredBranch] = {}
-        self._loop_versions: dict[Item, FastVersion] = {}
-        """The versions of blocks in the loops around."""
+        self._is_tested = False
+        """Whether the tested copy of a loop is being written."""
         self._waiting: set[h.Node] = set()
         self._is_sure: dict[Item, bool] = {}
         """Whether some lane is sure to pass an item."""
@@ -63,7 +62,7 @@ class Flow:
         if self._whole is None:
             self._deferred.update(self._versions.deferred_branches(level))
         self._waiting.update(node for it in self._deferred.values() for node in it.nodes)
-        with self._slots.level():
+        with self._slots.level(level):
             for item in level.items:
                 self._emit_item(item, level)
 
@@ -182,33 +181,36 @@ class Flow:
             self._emit_inner_fork(item.inner)
 
     def _emit_block(self, item: Item) -> None:
-        """A block; in a counted loop maybe in two versions, one of which has no range tests."""
-        version = self._loop_versions.get(item)
-        if version is None:
-            self._blocks.emit(item.leader, self._waiting)
-            way = None if self._whole is None else self._whole.ways.get(item.leader)
-            if way is None:
-                self._masks.take_edges(item.leader)
-            else:
-                self._masks.take_all(way)
-            return
-        out, site = self._out, self._site
-        self._counted.begin_iteration(item)
-        before, fast, slow, after = out.current, *(out.fresh_block(it) for it in ("in.range", "tested", "turned"))
-        out.do(f"br i1 {version.test}, label %{fast}, label %{slow}, !prof !1")
-        for label, proved, hidden in (
-            (fast, version.proved, nullcontext()),
-            (slow, Proved(), self._counted.tested(item)),
-        ):
-            out.open_arm(label, before)
-            with self._slots.guarded(), hidden, site.proving(proved):
-                self._blocks.emit(item.leader, self._waiting)
-                self._masks.take_edges(item.leader)
-            out.do(f"br label %{after}")
-        out.open_merge(after, before)
+        self._blocks.emit(item.leader, self._waiting)
+        way = None if self._whole is None else self._whole.ways.get(item.leader)
+        if way is None:
+            self._masks.take_edges(item.leader)
+        else:
+            self._masks.take_all(way)
 
     def _emit_loop(self, item: Item, level: Level) -> None:
-        self._loop_versions.update(self._counted.find(level))
+        """A loop; maybe in two copies, one of which has no range tests."""
+        with self._site.at(item.leader):
+            version = self._counted.find(level, is_tested=self._is_tested)
+        if version is None:
+            self._emit_one_loop(item, level)
+            return
+        out = self._out
+        before, fast, slow, after = out.current, *(out.fresh_block(it) for it in ("in.range", "tested", "done"))
+        out.do(f"br i1 {version.test}, label %{fast}, label %{slow}, !prof !1")
+        out.open_arm(fast, before)
+        with self._slots.guarded(), self._masks.copied(), self._site.proving(version.proved):
+            self._emit_one_loop(item, level)
+        out.do(f"br label %{after}")
+        out.open_arm(slow, before)
+        was_tested, self._is_tested = self._is_tested, True
+        with self._slots.guarded():
+            self._emit_one_loop(item, level)
+        self._is_tested = was_tested
+        out.do(f"br label %{after}")
+        out.open_merge(after, before)
+
+    def _emit_one_loop(self, item: Item, level: Level) -> None:
         out, slots, masks = self._out, self._slots, self._vec.type("i1")
         live: list[str] = []
         if level in self._shapes.divergent:

@@ -61,6 +61,13 @@ class Masks:
         yield
         self._is_all.update(before)
 
+    @contextmanager
+    def copied(self) -> Generator[None]:
+        """Write code that is written again afterwards: what it defines is not known then."""
+        before = dict(self._is_all)
+        yield
+        self._is_all = before
+
     def is_known(self, key: Key) -> bool:
         """Whether the masks of a key are defined."""
         return (key, 0) in self._is_all
@@ -148,6 +155,10 @@ class Masks:
     def taken(self, edges: Sequence[BlockEdge]) -> list[str]:
         """Which lanes of each part take one of the edges."""
         return [self.either(self._vec, [self._taken(it, part) for it in edges]) for part in range(self._site.count)]
+
+    def taken_here(self, edge: BlockEdge) -> str:
+        """Which lanes of the current part take an edge."""
+        return self._taken(edge, self._site.part)
 
     def _taken(self, edge: BlockEdge, part: int) -> str:
         if self.leaves_divergent(edge):

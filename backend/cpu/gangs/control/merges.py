@@ -134,9 +134,38 @@ class Merges:
             mask = self._masks.here()
             stored = values.vector(value) if is_vector else values.scalar(value)
             if is_vector and mask is not None and is_kept:
-                scalar = data.llvm_type(self._types[phi])
-                stored = values.vec.select(mask, scalar, stored, values.slots.load(type, slots[part]))
+                scalar, before = data.llvm_type(self._types[phi]), values.slots.load(type, slots[part])
+                other = None if self._masks.leaves_divergent(edge) else self._changing(phi, leader)
+                if other is None:
+                    stored = values.vec.select(mask, scalar, stored, before)
+                else:
+                    stored = values.vec.select(other, scalar, before, stored)
             values.slots.store(type, stored, slots[part])
+
+    def _changing(self, phi: h.Phi, second: h.Node) -> str | None:
+        """The mask of the lanes that come by the first of two edges, if only that one brings a value computed there.
+
+        A choice by this mask leaves the value of other lanes as it is, which merges around it then do, too.
+        """
+        values = {block_leader(it): value for it, value in self._forward(phi)}
+        if len(values) != 2 or second not in values:
+            return None
+        (first,) = (it for it in values if it is not second)
+        place, edge = self._placed.place, BlockEdge(first, phi.region)
+        is_changed_first = place.get(values[first]) is first and place.get(values[second]) is not second
+        return self._masks.taken_here(edge) if is_changed_first else None
+
+    def _forward(self, phi: h.Phi) -> list[tuple[h.Node, h.Node]]:
+        """The live predecessors of a Phi's region, apart from back edges, with the values that they bring."""
+        region = phi.region
+        assert isinstance(region, h.Region)
+        back = self._body.level_of[region].back
+        pairs = zip(region.predecessors, phi.values, strict=True)
+        return [
+            (it, value)
+            for it, value in pairs
+            if it in self._placed.live and BlockEdge(block_leader(it), region) not in back
+        ]
 
     def _parts(self, count: int) -> Iterator[int]:
         yield from self._site.parts() if count > 1 else (0,)

@@ -151,7 +151,8 @@ class BlockVersions:
         if isinstance(exit, h.If):
             spans.all(exit.condition, truth=True)  # defines the operands where later tests can use them
         return FastVersion(
-            all_of(self._values.one, tests), Proved(frozenset(proved), frozenset(linear), streaming=True)
+            all_of(self._values.one, spans.strongest(tests)),
+            Proved(frozenset(proved), frozenset(linear), streaming=True),
         )
 
     def _uniform(self, node: h.Node) -> str | None:

@@ -57,6 +57,10 @@ class ValueQueries(Protocol):
         """Whether each iteration of each loop around the current code accesses other bytes, `size` for each gang."""
         ...
 
+    def is_in_divergent_loop(self) -> bool:
+        """Whether the current block is in a loop that lanes may leave in different iterations."""
+        ...
+
     def is_streaming(self) -> bool:
         """Whether the current code is bound by memory, and the next gang likely accesses the bytes that follow."""
         ...

@@ -19,6 +19,8 @@ from ..analysis.shapes import ROW_UNIFORM, UNIFORM, Kind
 from ..context import GangContext
 from ..values.vectors import LaneVectors
 from .addresses import LaneAddress, LaneAddresses, ValueQueries, words_of
+from .coinciding import CoincidingLoads
+from .compressed import CompressedStores
 from .interleave import MOST_WORDS, Interleaved
 from .known_accesses import KnownAccess, KnownAccesses, KnownStore
 from .non_temporal import NonTemporalStores
@@ -55,6 +57,8 @@ class GangMemory(LaneVectors):
         self._non_temporal = NonTemporalStores(context, self, self._vector_memory)
         self._permuted = Permuted(self, self._vector_memory, memory, values)
         self._known = KnownAccesses(self, self._vector_memory, values)
+        self._coinciding = CoincidingLoads(context, self, self._addresses, values)
+        self._compressed = CompressedStores(self, self._addresses, self._interleaved)
         self._windows = Windows(self, self._addresses, context.gang.parts)
         self._prefetches = Prefetches(context)
         self._threads = context.gang.threads
@@ -99,11 +103,22 @@ class GangMemory(LaneVectors):
         return [self._vector_memory.rare_gather(self.lanes_of(address), address.leaf, mask) for address in addresses]
 
     def _load_apart(self, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
-        """Scalars at arbitrary addresses: by a window, or apart, where two adjacent words are gathered as one, and four
-        words loaded as one.
-        """
+        """Scalars at arbitrary addresses: permuted, by a window, once for all lanes, or apart."""
+        if self._permuted.applies_to(addresses):
+            return self._load_permuted(addresses, mask)
         if self._is_by_window(addresses):
             return self._windows.load(addresses, mask)
+        if self._is_coinciding(addresses):
+            return self._coinciding.load(addresses, mask, lambda: self._load_words(addresses, mask))
+        return self._load_words(addresses, mask)
+
+    def _is_coinciding(self, addresses: Sequence[LaneAddress]) -> bool:
+        first = addresses[0]
+        is_faster = self._is_row_uniform(first) or self._is_in_rows(first)
+        return not is_faster and not self._values.is_rare() and self._coinciding.applies_to(addresses)
+
+    def _load_words(self, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
+        """Scalars apart: two adjacent words are gathered as one, and four words loaded as one."""
         found: dict[LaneAddress, str] = {}
         quad = self._quad(addresses)
         if quad is not None:
@@ -122,9 +137,18 @@ class GangMemory(LaneVectors):
                 )
         return [found[address] for address in addresses]
 
+    def _load_permuted(self, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
+        first = self._permuted.first(addresses)
+        return self._tested(
+            self._permuted.test(addresses, first),
+            [memory_type(it.leaf) for it in addresses],
+            lambda: self._permuted.load(addresses, first),
+            lambda: [self._vector_memory.gather(self.lanes_of(it), it.leaf, mask) for it in addresses],
+        )
+
     def _is_by_window(self, addresses: Sequence[LaneAddress]) -> bool:
         first = addresses[0]
-        is_faster = self._is_row_uniform(first) or self._is_in_rows(first) or self._permuted.applies_to(first)
+        is_faster = self._is_row_uniform(first) or self._is_in_rows(first)
         return not is_faster and not self._values.is_rare() and self._windows.applies_to(addresses)
 
     def _quad(self, addresses: Sequence[LaneAddress]) -> list[LaneAddress] | None:
@@ -204,14 +228,6 @@ class GangMemory(LaneVectors):
         return LaneIndices(pointer, index, "i32", unit)
 
     def _load_by_lane(self, address: LaneAddress, mask: str | None) -> str:
-        if self._permuted.applies_to(address):
-            first = self._permuted.first(address)
-            return self._tested(
-                self._permuted.test(address, first),
-                [memory_type(address.leaf)],
-                lambda: [self._permuted.load(address, first)],
-                lambda: [self._vector_memory.gather(self.lanes_of(address), address.leaf, mask)],
-            )[0]
         lanes, leaf = self.lanes_of(address), address.leaf
         if self._is_row_uniform(address):
             return self._rows.load_one_each(lanes, leaf)
@@ -275,10 +291,12 @@ class GangMemory(LaneVectors):
         data = [self._vector_memory.to_memory(address.leaf, it) for address, it in zip(addresses, lanes, strict=True)]
         if self._store_known(data, self._known.of_record(addresses), mask):
             return
+        if self._permuted.applies_to(addresses):
+            self._store_permuted(data, addresses, mask)
+            return
         run = self._runs.of(addresses[0])
         if run is None or run.step == 0:
-            for it, address in zip(data, addresses, strict=True):
-                self._store_by_lane(it, address, mask)
+            self._store_apart(data, addresses, mask)
             return
         self._tested(
             self._runs.test(run),
@@ -286,6 +304,24 @@ class GangMemory(LaneVectors):
             lambda: self._store_run(data, run, addresses, mask),
             lambda: self._scatter_rarely(data, addresses, mask),
         )
+
+    def _store_apart(self, data: Sequence[str], addresses: Sequence[LaneAddress], mask: str | None) -> None:
+        """Scalars at arbitrary addresses."""
+
+        def by_lane() -> Sequence[str]:
+            for it, address in zip(data, addresses, strict=True):
+                self._store_by_lane(it, address, mask)
+            return ()
+
+        if mask is not None and self._is_compressed(addresses):
+            self._compressed.store(data, addresses, mask, by_lane)
+        else:
+            by_lane()
+
+    def _is_compressed(self, addresses: Sequence[LaneAddress]) -> bool:
+        first = addresses[0]
+        is_faster = self._is_row_uniform(first) or self._is_in_rows(first) or self._may_follow(first)
+        return not is_faster and not self._values.is_rare() and self._compressed.applies_to(addresses)
 
     def store_in_turn(self, lanes: Sequence[str], addresses: Sequence[LaneAddress], mask: str | None) -> bool:
         """Store vectors of different elements of one array, one after another, as one access. False if that is not
@@ -299,6 +335,17 @@ class GangMemory(LaneVectors):
             return False
         self._known.store([KnownStore(access, it) for access, it in zip(known, data, strict=True)], mask)
         return True
+
+    def _store_permuted(self, data: Sequence[str], addresses: Sequence[LaneAddress], mask: str | None) -> None:
+        first = self._permuted.first(addresses)
+
+        def store() -> Sequence[str]:
+            self._permuted.store(data, addresses, first, mask)
+            return ()
+
+        self._tested(
+            self._permuted.test(addresses, first), (), store, lambda: self._scatter_rarely(data, addresses, mask)
+        )
 
     def _scatter_all(
         self, data: Sequence[str], lanes: Sequence[LaneIndices], addresses: Sequence[LaneAddress], mask: str | None

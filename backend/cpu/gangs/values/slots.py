@@ -8,9 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Generator, Hashable
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
 from ...llvm import FunctionText, Gap
+
+
+@dataclass(slots=True)
+class _Reset:
+    """The blocks in which control enters the copies of one level, and the stores that clear slots there."""
+
+    blocks: list[str] = field(default_factory=list[str])
+    stores: list[str] = field(default_factory=list[str])
 
 
 @dataclass(slots=True)
@@ -21,8 +29,8 @@ class _Definition:
     is_local: bool
     places: list[tuple[Gap, str]]
     """The gaps for stores to the slot, each with the value to store."""
-    reset: str | None
-    """The block that clears the slot, if there is one."""
+    reset: _Reset | None
+    """What clears the slot, if anything does."""
     slot: str | None
 
 
@@ -34,7 +42,8 @@ class Slots:
         self._site: tuple[int, ...] = ()
         self._guards = 0
         self._known: dict[Hashable, _Definition] = {}
-        self._resets: list[str] = []
+        self._levels: dict[Hashable, _Reset] = {}
+        self._resets: list[_Reset] = []
 
     @contextmanager
     def guarded(self) -> Generator[None]:
@@ -46,14 +55,17 @@ class Slots:
         self._site = before
 
     @contextmanager
-    def level(self) -> Generator[None]:
-        """Write a level, whose slots are cleared each time control enters it."""
-        out = self._out
-        before, reset, begin = out.current, out.fresh_block("reset"), out.fresh_block("begin")
-        out.do(f"br label %{reset}")
-        out.open(reset)
+    def level(self, level: Hashable) -> Generator[None]:
+        """Write a level, or another copy of its code. Its slots are cleared each time control enters it."""
+        out, reset = self._out, self._levels.setdefault(level, _Reset())
+        before, block, begin = out.current, out.fresh_block("reset"), out.fresh_block("begin")
+        out.do(f"br label %{block}")
+        out.open(block)
         out.do(f"br label %{begin}")
         out.open_merge(begin, before)
+        for store in reset.stores:
+            out.begin_with(block, store)
+        reset.blocks.append(block)
         self._resets.append(reset)
         yield
         self._resets.pop()
@@ -67,14 +79,16 @@ class Slots:
         """A new slot, which is zero at first, and cleared where the level of a given depth begins."""
         return self._make(type, None if depth is None else self._resets[depth])
 
-    def _make(self, type: str, reset: str | None) -> str:
+    def _make(self, type: str, reset: _Reset | None) -> str:
         out = self._out
         with out.at_entry():
             slot = out.value(f"alloca {type}")
             zero = f"store {type} zeroinitializer, ptr {slot}"
             out.do(zero)
         if reset is not None:
-            out.begin_with(reset, zero)
+            reset.stores.append(zero)
+            for block in reset.blocks:
+                out.begin_with(block, zero)
         return slot
 
     def load(self, type: str, slot: str) -> str:
@@ -102,14 +116,6 @@ class Slots:
             gap.fill(f"store {type} {text}, ptr {slot}")
         reset = self._resets[-1 if depth is None else depth] if self._resets else None
         self._known[key] = _Definition(text, type, self._site, is_local, places, reset, slot)
-
-    @contextmanager
-    def replaced(self, key: Hashable, text: str) -> Generator[None]:
-        """Write code in which another name stands for a value."""
-        before = self._known[key]
-        self._known[key] = replace(before, text=text, site=self._site, is_local=True)
-        yield
-        self._known[key] = before
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._known

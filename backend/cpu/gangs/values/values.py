@@ -22,6 +22,7 @@ from ..analysis.shapes import UNIFORM, Kind, Shape
 from ..context import GangContext
 from ..memory.addresses import VaryingIndex
 from ..memory.gang_memory import GangMemory
+from .divisions import divide_by_scalar
 from .speculation import SpeculationEmitter
 from .thread_numbers import ThreadNumbers
 
@@ -311,6 +312,10 @@ class GangValues:
             for loop in loops
         )
 
+    def is_in_divergent_loop(self) -> bool:
+        """See `addresses.ValueQueries`."""
+        return any(it in self._shapes.divergent for it in self._shapes.body.enclosing(self._site.here))
+
     def is_streaming(self) -> bool:
         """See `addresses.ValueQueries`."""
         return self._site.proved.streaming
@@ -402,8 +407,27 @@ class GangValues:
         """Computed where it is needed, since that is rare."""
         at = node, self._site.part, self.out.current
         if at not in self._again:
-            self._again[at] = compute(self.vec, node, self._types, self._apart)
+            self._again[at] = self._computed(node, self._apart)
         return self._again[at]
+
+    def computed(self, node: h.Node) -> str:
+        """The vector of an operation without effects in the current part."""
+        return self._computed(node, self.vector)
+
+    def _computed(self, node: h.Node, vector: Callable[[h.Node], str]) -> str:
+        type = self._types[node]
+        match node:
+            case h.Binary(op=h.BinaryOp.DIV | h.BinaryOp.REM as op, lhs=lhs, rhs=rhs) if self._is_variable(rhs):
+                if isinstance(type, h.Integer) and type.bits == 32:
+                    return divide_by_scalar(self.memory, op, type, vector(lhs), self.scalar(rhs))
+            case _:
+                pass
+        return compute(self.vec, node, self._types, vector)
+
+    def _is_variable(self, node: h.Node) -> bool:
+        """Whether all lanes have one value that is not known before the kernel runs."""
+        is_constant = isinstance(node, h.ConstantNode) or self._known_text(node) is not None
+        return self.shape(node) == UNIFORM and not is_constant
 
     def _apart(self, node: h.Node) -> str:
         """A vector that LLVM does not hoist."""

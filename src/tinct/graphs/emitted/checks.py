@@ -7,13 +7,24 @@ from typing import assert_never
 
 from ...backend.gpu.binding_headers import view_dimension
 from ...base.errors import InputError
-from ...ir.textures import format_of, is_depth, is_multisampled, is_written, level_starts
+from ...ir.textures import format_of, is_multisampled, is_sampled_as, level_starts
 from ...ir.types import Sampler, Texture
 from ...kernel import Kernel
 from ...reflection import BindingInfo
+from ..emitting_handles import is_drawn, texture_format
 from ..placing import ALIGNMENT
 from .fields import Fields
-from .plan_file import ClearStep, CopyStep, DispatchStep, InputPiece, Place, PlanFile, TextureFile
+from .plan_file import (
+    ClearStep,
+    CopyStep,
+    DispatchStep,
+    InputPiece,
+    Place,
+    PlanFile,
+    TextureCopyStep,
+    TextureFile,
+)
+from .texture_types import storage_type
 
 
 def check_plan(plan: PlanFile) -> None:
@@ -23,8 +34,6 @@ def check_plan(plan: PlanFile) -> None:
     for place in _plain_places(plan):
         if place.buffer in plan.textures or place.buffer in plan.samplers:
             raise place.fields.error("buffer", f"{place.buffer} is no buffer, but a texture or a sampler")
-    for number in {*plan.textures, *plan.samplers} & {it for rotation in plan.rotations for it in rotation}:
-        raise plan.fields.error("rotations", f"{number} is no buffer, but a texture or a sampler")
     _check_names(plan)
     sizes = {it.name: it.size for it in plan.inputs}
     for constant in plan.constants:
@@ -36,6 +45,9 @@ def check_plan(plan: PlanFile) -> None:
             raise fact.fields.error("start", f"the input {fact.input!r} has {size} bytes")
     _check_feeds(plan, sizes)
     _check_rotations(plan)
+    for step in plan.steps:
+        if isinstance(step, TextureCopyStep):
+            _check_texture_copy(plan, step)
     for step in plan.dispatches:
         if step.kernel >= len(plan.kernels):
             raise step.fields.error("kernel", f"there is no kernel {step.kernel}, but {len(plan.kernels)} kernels")
@@ -75,15 +87,26 @@ def _check_handle(plan: PlanFile, place: Place, info: BindingInfo) -> bool:
 
 
 def _check_texture(plan: PlanFile, place: Place, given: TextureFile, wanted: Texture) -> None:
-    form = format_of(wanted)
-    if (given.format, given.view, given.texel_bytes) != (form.name, view_dimension(wanted), form.bytes):
+    if not _fits(given, wanted):
         what = f"{given.format}, {given.view} and {given.texel_bytes} bytes a texel do not fit {wanted}"
         raise given.fields.error("format", what)
-    size = level_starts(wanted, given.extent)[-1] * form.bytes
-    if is_written(wanted) or is_multisampled(wanted) or is_depth(wanted):
-        raise place.fields.error("buffer", f"not supported: {wanted} in a plan")
+    size = level_starts(wanted, given.extent)[-1] * given.texel_bytes
+    size //= given.extent.count if is_multisampled(wanted) else 1
     if (plan.sizes[place.buffer], place.offset, place.size) != (size, 0, size):
         raise place.fields.error("size", f"a texture is bound as a whole, and its texels are {size} bytes")
+
+
+def _fits(given: TextureFile, wanted: Texture) -> bool:
+    """Whether a texture may be bound: it has the format, or is a storage texture that may be sampled."""
+    samples = given.extent.count if is_multisampled(wanted) else 1
+    texel_bytes = format_of(wanted).bytes * samples
+    found = given.format, given.view, given.texel_bytes, given.is_drawn
+    if found == (texture_format(wanted), view_dimension(wanted), texel_bytes, is_drawn(wanted)):
+        return True
+    if given.is_drawn or wanted.format is not None:
+        return False
+    type = storage_type(given)
+    return given.texel_bytes == format_of(type).bytes and is_sampled_as(type, wanted)
 
 
 def _places(plan: PlanFile) -> Iterator[tuple[Place, int]]:
@@ -104,14 +127,16 @@ def _places(plan: PlanFile) -> Iterator[tuple[Place, int]]:
             case CopyStep(source, target):
                 yield source, 4
                 yield target, 4
+            case TextureCopyStep():
+                pass
             case _:
                 assert_never(step)
 
 
 def _plain_places(plan: PlanFile) -> Iterator[Place]:
-    """The places that are in buffers: of all but bindings and inputs."""
+    """The places that are in buffers: of all but bindings, inputs, and outputs that are textures."""
     yield from (it.place for it in plan.constants)
-    yield from (it.place for it in plan.outputs)
+    yield from (it.place for it in plan.outputs if it.place.buffer not in plan.textures)
     yield from plan.errors
     for step in plan.steps:
         match step:
@@ -122,6 +147,8 @@ def _plain_places(plan: PlanFile) -> Iterator[Place]:
                 yield target
             case CopyStep(source, target):
                 yield from (source, target)
+            case TextureCopyStep():
+                pass
             case _:
                 assert_never(step)
 
@@ -135,6 +162,13 @@ def _check_place(place: Place, plan: PlanFile, alignment: int) -> None:
         raise place.fields.error("offset", what)
     if place.offset % alignment:
         raise place.fields.error("offset", f"{place.offset} is no multiple of {alignment}")
+
+
+def _check_texture_copy(plan: PlanFile, step: TextureCopyStep) -> None:
+    source, target = plan.textures.get(step.source), plan.textures.get(step.target)
+    if source is None or target is None or not source.is_like(target):
+        message = f"{step.source} and {step.target} are no two textures of one format and size"
+        raise step.fields.error("source", message)
 
 
 def _check_names(plan: PlanFile) -> None:
@@ -180,6 +214,10 @@ def _check_rotations(plan: PlanFile) -> None:
             seen.add(it)
         if len({plan.sizes[it] for it in rotation}) > 1:
             raise plan.fields.error(field, "buffers that change places have one size")
+        textures = [plan.textures.get(it) for it in rotation]
+        first = textures[0]
+        if any((it is None) is not (first is None) or (it and first and not it.is_like(first)) for it in textures):
+            raise plan.fields.error(field, "textures change places with textures of their format and size")
 
 
 def unreadable(plan: PlanFile, number: int, error: OSError | ValueError) -> InputError:

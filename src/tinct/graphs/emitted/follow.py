@@ -15,9 +15,22 @@ from ...kernel import Kernel
 from ...reflection import BindingInfo
 from ...sessions import Buffer, Session
 from ...sessions.buffer import VIEW_ALIGNMENT
+from ...sessions.memory import HOST
 from ..arithmetic import failure
+from ..machine import described
 from ..time_limit import node_named, seconds_left
-from .plan_file import ClearStep, CopyStep, DispatchStep, FileStep, Indirect, Place, PlanFile
+from .plan_file import (
+    ClearStep,
+    CopyStep,
+    DispatchStep,
+    FileStep,
+    Indirect,
+    Place,
+    PlanFile,
+    TextureCopyStep,
+    TextureFile,
+)
+from .texture_types import storage_type, texture_of_texels
 
 
 @dataclass(slots=True)
@@ -41,6 +54,9 @@ class Following:
             self.session.empty(np.uint8, max(size, 4), label=f"buffer {number}")
             for number, size in enumerate(self.plan.sizes)
         ]
+        for number, texture in self.plan.textures.items():
+            if not texture.is_drawn:
+                self._memory[number] = self._zeroed(number, texture)
         for it in self.plan.inputs:
             for place in it.writes:
                 if place.buffer in self.plan.textures:
@@ -52,6 +68,12 @@ class Following:
             for piece in constant.pieces:
                 data[piece.offset : piece.offset + piece.size] = inputs[piece.input][piece.start :][: piece.size]
             self._write(constant.place, bytes(data))
+
+    def _zeroed(self, number: int, texture: TextureFile) -> Buffer:
+        """A texture of zeros."""
+        type = storage_type(texture)
+        data = texture_of_texels(type, texture.extent, bytes(self.plan.sizes[number]))
+        return self.session.texture(described(f"buffer {number}", type), data)
 
     def execute(self) -> None:
         """Do the steps once. Raises DeviceError, ShaderError and InputError."""
@@ -79,6 +101,13 @@ class Following:
         view, skipped = self._view(place)
         return view.numpy().tobytes()[skipped : skipped + place.size]
 
+    def texture(self, number: int) -> bytes:
+        """A texture, as `ir.textures` describes it."""
+        memory = self._memory[number].memory
+        with self.session.entered():
+            memory.need(HOST, "the program reads it")
+            return bytes(memory.host())
+
     def _write(self, place: Place, data: bytes) -> None:
         view, skipped = self._view(place)
         if skipped:
@@ -104,6 +133,8 @@ class Following:
                 self._write(target, bytes(target.size))
             case CopyStep(source, target):
                 self._write(target, self.read(source))
+            case TextureCopyStep():
+                self._memory[step.target] = self.session.copy(self._memory[step.source])
             case DispatchStep():
                 with node_named((step.node,), self.deadline):
                     self._dispatch(step)

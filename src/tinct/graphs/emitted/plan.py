@@ -14,7 +14,6 @@ from typing import Any
 import numpy.typing as npt
 
 from ...arguments import count_of, mapping_of, path_of, seconds_of
-from ...backend.gpu.model import TextureBinding
 from ...base.deadline import compiling_within
 from ...base.errors import InputError
 from ...buffers import pack_binding, unpack_binding
@@ -35,7 +34,8 @@ from ..time_limit import limit_named
 from ..wgsl_types import builtin_type
 from .checks import check_dispatches, check_plan, unreadable
 from .follow import Following
-from .plan_file import FORMAT, INPUTS_FOLDER, PLAN_FILE, Input, Place, PlanFile, TextureFile, plan_file
+from .plan_file import FORMAT, INPUTS_FOLDER, PLAN_FILE, Input, Output, Place, PlanFile, TextureFile, plan_file
+from .texture_types import texture_named, texture_of_texels
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,16 @@ class EmittedPlan:
                     following.turn()
                 following.execute()
             following.check()
-            found = {it.name: (it, following.read(it.place)) for it in self.file.outputs}
+            found = {it.name: (it, self._result(it, following)) for it in self.file.outputs}
         return {
             name: unpack_binding(described(name, self._type(it.type, [it.place])), memoryview(data), likes.get(it.like))
             for name, (it, data) in found.items()
         }
+
+    def _result(self, output: Output, following: Following) -> bytes:
+        """The bytes of an output, or the texture."""
+        is_texture = output.place.buffer in self.file.textures
+        return following.texture(output.place.buffer) if is_texture else following.read(output.place)
 
     def _executions(self, repeat: int) -> int:
         executions = count_of(repeat, "repeat")
@@ -146,7 +151,7 @@ class EmittedPlan:
         if isinstance(value, bytes):
             if len(value) != input.size:
                 raise InputError(f"{name}: the texels of the plan are {input.size} bytes, not {len(value)}")
-            return bytes(TextureBinding(0, 0, type, head).restored(value))
+            return texture_of_texels(type, texture.extent, value)
         packed = bytes(pack_binding(self.inputs[name], value))
         if not packed.startswith(head):
             wanted, given = (" x ".join(map(str, astuple(it))) for it in (texture.extent, read_extent(packed)))
@@ -167,6 +172,9 @@ class EmittedPlan:
 
     def _type(self, text: str, places: Iterable[Place]) -> wgsl.Type:
         """The type of that name: for a structure, that of a binding at one of the places, or else words."""
+        texture = texture_named(text) if text.startswith("texture_") else None
+        if texture is not None:
+            return texture
         try:
             type = builtin_type(parse_type(text))
         except (TextError, ValueError, IndexError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from ...backend.gpu.binding_headers import SAMPLES
 from ...base.errors import InputError
 from ...dispatch import MAX_WORKGROUPS
 from ...ir.samplers import Sampler, sampler_from
@@ -14,7 +15,7 @@ from ..emitting_handles import SAMPLER_WORDS
 from .fields import Fields
 
 FORMAT: Final = "tinct plan"
-FORMAT_VERSION: Final = 4
+FORMAT_VERSION: Final = 5
 """The version of the format, `version` in `plan.json`. It changes when a program that reads the format must."""
 PLAN_FILE: Final = "plan.json"
 INPUTS_FOLDER: Final = "inputs"
@@ -144,7 +145,16 @@ class CopyStep:
     target: Place
 
 
-FileStep: TypeAlias = DispatchStep | ClearStep | CopyStep
+@dataclass(frozen=True, slots=True)
+class TextureCopyStep:
+    """A copy of a whole texture to another one, which has its format and size; both by their numbers."""
+
+    fields: Fields
+    source: int
+    target: int
+
+
+FileStep: TypeAlias = DispatchStep | ClearStep | CopyStep | TextureCopyStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +169,20 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class TextureFile:
-    """A texture that a plan has in place of a buffer, in WebGPU's words."""
+    """A texture that a plan has in place of a buffer, in WebGPU's words. The texels of inputs have `texel_bytes` each;
+    `is_drawn` says that they are drawn, since WebGPU copies none into such a texture.
+    """
 
     fields: Fields
     format: str
     view: str
     extent: TextureExtent
     texel_bytes: int
+    is_drawn: bool
+
+    def is_like(self, other: TextureFile) -> bool:
+        """Whether one may have the place of the other."""
+        return (self.format, self.view, self.extent) == (other.format, other.view, other.extent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,10 +254,13 @@ def _texture(fields: Fields) -> TextureFile:
         raise fields.error("size", f"expected three extents from 1 to {_LARGEST_EXTENT:,}, and a level")
     if levels > max(size).bit_length():
         raise fields.error("levels", f"textures of that size have at most {max(size).bit_length()} levels")
-    texel_bytes = fields.number("texelBytes", most=16)
-    return TextureFile(
-        fields, fields.text("format"), fields.text("viewDimension"), TextureExtent(*size, levels), texel_bytes
-    )
+    texel_bytes = fields.number("texelBytes", most=64)
+    samples = fields.number("samples", most=SAMPLES) if fields.has("samples") else 1
+    if samples not in (1, SAMPLES):
+        raise fields.error("samples", f"a texel has 1 or {SAMPLES} samples, not {samples}")
+    extent = TextureExtent(*size, samples if samples > 1 else levels)
+    format, view = fields.text("format"), fields.text("viewDimension")
+    return TextureFile(fields, format, view, extent, texel_bytes, fields.has("draw"))
 
 
 def _sampler(fields: Fields) -> Sampler:
@@ -298,8 +318,12 @@ def _step(fields: Fields) -> FileStep:
         case "copy":
             size = fields.number("size")
             return CopyStep(_place(fields.child("source"), size), _place(fields.child("target"), size))
+        case "copy-texture":
+            return TextureCopyStep(
+                fields, fields.child("source").number("buffer"), fields.child("target").number("buffer")
+            )
         case unknown:
-            raise fields.error("do", f"a step is a dispatch, clear or copy, not {unknown!r}")
+            raise fields.error("do", f"a step is a dispatch, clear, copy or copy-texture, not {unknown!r}")
 
 
 def _workgroups(fields: Fields) -> tuple[int, ...] | Indirect:

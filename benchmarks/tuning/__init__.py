@@ -1,0 +1,1 @@
+"""What the tuner finds, and how fast: `python -m benchmarks.tuning`."""

@@ -1,0 +1,174 @@
+"""`python -m benchmarks.tuning [NAME…]`: how good the decisions are that the tuner finds, and after how long.
+
+Small spaces are measured whole, and the result of each seed is compared with the best of all points. In large ones it
+is compared with the best point that any seed has found. Each point is measured once, and all seeds are told the same
+time; in the end the fastest are measured again by turns.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from math import inf
+from pathlib import Path
+from statistics import median
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from tinct import Nest
+from tinct.ir.schedule.text import print_decisions
+from tinct.tuning.nest_tuning import NestProblem, Task
+
+from .. import machine
+from ..schedules.nests import Sizes, product, row_sums, softmax, stencil, total
+from .replay import WITHIN, Replay
+
+MOST_WHOLE = 4096
+"""The largest space that is measured whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A nest at sizes. `tiny` are sizes for which all takes some seconds."""
+
+    name: str
+    nest: Nest
+    sizes: Sizes
+    tiny: Sizes
+    reassociate: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What seeds found in a space. `points` is None for a large one, `best` is in milliseconds. `found_after` is in
+    seconds: the median over the seeds until a point within 5 % of the best was measured, None if half of them found
+    none.
+    """
+
+    name: str
+    sizes: dict[str, int]
+    points: int | None
+    best: float
+    decisions: str
+    seeds: int
+    within: int
+    found_after: float | None
+    measured: float
+    pruned: float
+
+
+def scaled() -> Nest:
+    """Each element twice: nothing to decide but how elements are spread."""
+    nest = Nest("scaled")
+    i = nest.dim("n")
+    nest.store("y", nest.load("x", "f32", [i]) * 2.0, [i])
+    return nest
+
+
+def scan() -> Nest:
+    """The sums of all elements up to each one, by rows."""
+    nest = Nest("scan")
+    i, j = nest.dim("rows"), nest.dim("columns")
+    so_far = nest.fby(0.0, on=[j])
+    so_far.next = so_far + nest.load("x", "f32", [i, j])
+    nest.store("y", so_far, [i, j])
+    return nest
+
+
+def spaces() -> list[Space]:
+    """All of them: first small ones."""
+    square = {"m": 512, "n": 512, "inner": 512}
+    return [
+        Space("sum in order", total(), {"n": 1 << 16}, {"n": 64}, reassociate=False),
+        Space("scaled", scaled(), {"n": 1 << 18}, {"n": 3}, reassociate=False),
+        Space("scan", scan(), {"rows": 2, "columns": 1 << 16}, {"rows": 1, "columns": 16}, reassociate=False),
+        Space("row sums", row_sums(), {"rows": 4096, "columns": 4096}, {"rows": 8, "columns": 64}),
+        Space("product 512", product("f32"), square, {"m": 4, "n": 8, "inner": 5}),
+        Space("softmax", softmax(), {"rows": 4096, "columns": 1024}, {"rows": 4, "columns": 8}),
+        Space("5-point stencil", stencil(), {"h": 4096, "w": 4096}, {"h": 4, "w": 16}),
+    ]
+
+
+@click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("names", nargs=-1)
+@click.option("--seconds", default=60.0, show_default=True, help="How long each search takes.")
+@click.option("--seeds", default=20, show_default=True)
+@click.option("--device", default="cpu", show_default=True)
+@click.option("--tiny", is_flag=True, help="Tiny sizes, to see that all works.")
+@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write all numbers there.")
+def main(names: tuple[str, ...], seconds: float, seeds: int, device: str, tiny: bool, json_path: Path | None) -> None:
+    """Search with each seed, and compare."""
+    console = Console(width=None if Console().is_terminal else 140)
+    chosen = [it for it in spaces() if not names or it.name in names]
+    unknown = set(names) - {it.name for it in chosen}
+    if unknown:
+        known = ", ".join(repr(it.name) for it in spaces())
+        raise click.BadParameter(f"there is no space {min(unknown)!r}; there are {known}")
+    about = machine.describe()
+    console.print(f"{about['processor']}, {about['threads']} threads, load {about['load']}")
+    rows: list[Row] = []
+    for space in chosen:
+        rows.append(measured(space, device, range(seeds), seconds, is_tiny=tiny))
+        _print_row(console, rows[-1])
+    _print(console, rows)
+    if json_path is not None:
+        text = json.dumps({"machine": about, "spaces": [asdict(it) for it in rows]}, indent=2)
+        json_path.write_text(text + "\n", encoding="utf-8")
+
+
+def measured(space: Space, device: str, seeds: range, seconds: float, *, is_tiny: bool) -> Row:
+    """What searches with these seeds find in a space."""
+    sizes = space.tiny if is_tiny else space.sizes
+    nest, reassociate = space.nest, space.reassociate
+    task = Task(
+        nest.ir,
+        sizes,
+        lambda decisions, known: nest.lower(decisions, sizes=known, reassociate=reassociate),
+        device,
+        reassociate,
+    )
+    problem = NestProblem(task)
+    with problem.bench:
+        replay = Replay(problem)
+        whole = problem.space([]).whole(MOST_WHOLE)
+        for point in whole or ():
+            replay.measured(point, inf)
+        found = [replay.search(it, seconds) for it in seeds]
+        times = replay.times(it.chosen for it in found if it.chosen is not None)
+    best = min(times, key=times.__getitem__)
+    limit = times[best] * WITHIN
+    after = median(it.found_after(times, limit) for it in found)
+    return Row(
+        space.name,
+        dict(sizes),
+        None if whole is None else len(whole),
+        times[best] * 1e3,
+        print_decisions(best),
+        len(found),
+        sum(it.chosen is not None and times[it.chosen] <= limit for it in found),
+        after if after < inf else None,
+        median(len(it.tried) for it in found),
+        median(it.pruned for it in found),
+    )
+
+
+def _print_row(console: Console, row: Row) -> None:
+    decisions = row.decisions.strip().replace("\n", "; ")
+    within = f"{row.within} of {row.seeds} seeds within 5 %"
+    console.print(f"{row.name}: {row.best:.4f} ms; {within}; {decisions}", highlight=False, markup=False)
+
+
+def _print(console: Console, rows: list[Row]) -> None:
+    table = Table("space", "points", "best ms", "within 5 %", "found after", "measured", "pruned")
+    for row in rows:
+        points = "many" if row.points is None else str(row.points)
+        found = "never" if row.found_after is None else f"{row.found_after:.1f} s"
+        counts = f"{row.measured:.0f}", f"{row.pruned:.0f}"
+        table.add_row(row.name, points, f"{row.best:.4f}", f"{row.within} of {row.seeds}", found, *counts)
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()

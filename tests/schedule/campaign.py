@@ -1,0 +1,87 @@
+"""Random points of random nests, compared with what the definition gives."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tinct import InputError
+from tinct.ir.core.verifier import verify
+from tinct.nests import LoweredNest
+
+from .random_nests import Sample, random_decisions, random_sample
+
+MOST_TRIES = 250
+"""Random decisions for one nest, of which most are illegal for some nests."""
+ALLOWED = 1e-4
+"""Floats may differ by this share of the largest result: sums and products in parts are rounded in other places."""
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A point whose results are wrong on a device, or that fails there."""
+
+    seed: int
+    message: str
+    nest: str
+    point: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """How many points were compared for a seed, and what was found."""
+
+    points: int
+    problems: tuple[Problem, ...]
+
+
+def check_seed(seed: int, devices: Sequence[str], most: int) -> Checked:
+    """Compare up to `most` points of the nest of a seed: of f32 for each other seed, else of whole numbers."""
+    random = Random(seed)
+    sample = random_sample(seed, "f32" if seed % 2 else "i32")
+    expected = sample.nest.run(sample.arrays, sizes=sample.sizes)
+    points, problems = 0, list[Problem]()
+    for _ in range(MOST_TRIES):
+        decisions = random_decisions(sample, random)
+        sizes = sample.sizes if random.random() < 0.4 else None
+        try:
+            lowered = sample.nest.lower(decisions, sizes=sizes, reassociate=True)
+        except InputError as error:
+            assert str(error).startswith("decisions: "), error  # noqa: PT017 (no other error may come)
+            continue
+        points += 1
+        message = first_difference(lowered, sample, expected, devices)
+        if message is not None:
+            problems.append(Problem(seed, message, str(sample.nest), decisions))
+        if points == most:
+            break
+    return Checked(points, tuple(problems))
+
+
+def first_difference(lowered: LoweredNest, sample: Sample, expected: Arrays, devices: Sequence[str]) -> str | None:
+    """Where the first device is wrong."""
+    for device in devices:
+        try:
+            verify(lowered.core)
+            found = lowered.run(sample.arrays, sizes=sample.sizes, device=device)
+        except Exception:  # a campaign goes on whatever a stage raises
+            return f"{device}: {traceback.format_exc(limit=-4)}"
+        for name, array in expected.items():
+            if not agrees(found[name], array):
+                return f"{device}: {name} is {found[name].tolist()}, not {array.tolist()}"
+    return None
+
+
+def agrees(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> bool:
+    """Whether results are equal, or floats are near each other."""
+    if expected.dtype != np.float32:
+        return np.array_equal(found, expected)
+    most = float(np.abs(expected.astype(np.float64)).max(initial=1.0))
+    return bool(np.allclose(found.astype(np.float64), expected.astype(np.float64), rtol=ALLOWED, atol=ALLOWED * most))
