@@ -172,6 +172,19 @@ def stencil() -> Nest:
     return nest
 
 
+def box() -> Nest:
+    """The mean of 3 × 3 points; the nearest ones at the border."""
+    nest = Nest("box")
+    y, x = nest.dim("h", name="y"), nest.dim("w", name="x")
+    points = [
+        nest.load("u", "f32", [y + dy, x + dx], boundary="clamp", extents=["h", "w"])
+        for dy in (-1, 0, 1)
+        for dx in (-1, 0, 1)
+    ]
+    nest.store("result", sum(points[1:], points[0]) * (1 / 9), [y, x])
+    return nest
+
+
 def _total(x: Array) -> Array:
     return np.asarray(x.sum())
 
@@ -219,6 +232,13 @@ def _layer_norm(x: Array) -> Array:
 def _stencil(u: Array) -> Array:
     p = np.pad(u, 1, mode="edge")
     return (u + p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:]) * np.float32(0.2)
+
+
+def _box(u: Array) -> Array:
+    h, w = u.shape
+    p = np.pad(u, 1, mode="edge")
+    shifted = [p[dy : dy + h, dx : dx + w] for dy in range(3) for dx in range(3)]
+    return np.asarray(sum(shifted[1:], shifted[0]) * np.float32(1 / 9))
 
 
 def _attention(q: Array, k: Array, v: Array) -> Array:
@@ -321,4 +341,5 @@ def problems() -> list[Problem]:
             _scores,
         ),
         Problem("5-point stencil", stencil(), {"h": 4096, "w": 4096}, {"h": 40, "w": 50}, _stencil),
+        Problem("3×3 stencil", box(), {"h": 4096, "w": 4096}, {"h": 40, "w": 50}, _box),
     ]

@@ -68,6 +68,28 @@ def test_they_are_what_the_processor_has() -> None:
 @pytest.mark.parametrize(
     "body",
     [
+        "for (var i = 0u; i < x[0] % 7u; i++) { y[i * (x[1] % 3u * 64u) + id.x] = x[i]; }",
+        "for (var i = 0u; i < x[0] % 7u; i++) { y[i * 64u + id.x] = x[id.x]; }",
+        "for (var i = 0u; i < x[0] % 7u; i += 64u) { y[i + id.x] = x[i]; }",
+        "for (var i = 3u; i < x[0] % 7u; i++) { for (var k = 0u; k < 9u; k++) { y[(i * x[1] + k) * 64 + id.x] = k; } }",
+        "var at = id.x; for (var i = 0u; i < x[0] % 7u; i++) { y[at] = x[i]; at += 128u; }",
+    ],
+)
+def test_loops_that_move_on_store_past_the_caches(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = kernel("u32", body)
+    assert "!nontemporal" in compiled.llvm(optimised=False)
+    monkeypatch.setattr(MachineCosts, "cached_bytes", 1 << 60)
+    expected = results(kernel("u32", body), 0)
+    monkeypatch.setattr(MachineCosts, "cached_bytes", 0)
+    assert results(compiled, 0) == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (var i = 0u; i < x[0]; i++) { y[i + id.x] = x[i]; }",
+        "for (var i = 0u; i < x[0]; i++) { y[(i % 4u) * 64u + id.x] = x[i]; }",
+        "for (var k = 0u; k < 9u; k++) { for (var i = 3u; i < x[0]; i++) { y[i * 64u + id.x] = k; } }",
         "y[id.x] = y[id.x] + x[id.x];",
         "y[id.x] = x[id.x]; if y[0] == 5u { behind.head.x = 1u; }",
         "for (var i = 0u; i < x[0]; i++) { y[id.x] = x[i]; }",

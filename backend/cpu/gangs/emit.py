@@ -17,6 +17,7 @@ from .analysis.live import Knowledge
 from .context import GangContext
 from .control.blocks import BlockEmitter
 from .control.flow import Flow
+from .control.whole_forks import WholeForks, WholeVersion
 from .gang import State
 
 
@@ -33,7 +34,23 @@ class GangEmitter:
         if self._states:
             self._emit_states(label, after)
         else:
-            _Threads(GangContext.of(self._analysis, self._nodes)).emit_loop(label, before, after)
+            self._emit_loops(label, before, after)
+
+    def _emit_loops(self, label: str, before: Callable[[], str], after: str) -> None:
+        """The loop over gangs; where that is of use, one for the interior of a problem, and one for the rest."""
+        out = self._nodes.memory.ops.out
+        out.open(label)
+        context = GangContext.of(self._analysis, self._nodes)
+        whole = WholeForks(context).find(room_of(context))
+        if whole is None:
+            _Threads(context).emit_loop(after)
+            return
+        start, (inside, border) = out.current, map(out.fresh_block, ("interior", "border"))
+        out.do(f"br i1 {whole.test}, label %{inside}, label %{border}, !prof !1")
+        out.open_arm(inside, start)
+        _Threads(GangContext.of(self._analysis, self._nodes), whole).emit_loop(after)
+        out.open_arm(border, start)
+        _Threads(context).emit_loop(after)
 
     def _emit_states(self, label: str, after: str) -> None:
         """A copy of the code for each state of the counters around the fork."""
@@ -67,28 +84,29 @@ def _number(state: State) -> int:
 class _Threads:
     """Writes the code of the threads of one context."""
 
-    def __init__(self, context: GangContext) -> None:
-        self._context = context
+    def __init__(self, context: GangContext, whole: WholeVersion | None = None) -> None:
+        self._context, self._whole = context, whole
         self._body, self._gang, self._shapes, self._site = context.body, context.gang, context.shapes, context.site
         blocks = BlockEmitter(context)
         self._values, self._threads, self._masks = blocks.values, blocks.values.threads, blocks.masks
-        self._flow = Flow(context, blocks)
+        self._flow = Flow(context, blocks, whole)
 
-    def emit_loop(self, label: str, before: Callable[[], str], after: str) -> None:
-        """All gangs, from the block `label`, whose predecessor is `before`, to the jump to `after`."""
+    def emit_loop(self, after: str) -> None:
+        """All gangs, from the current position to the jump to `after`."""
         out = self._values.out
         count, threads = self._gang.count, self._gang.threads
-        out.open(label)
         if count <= threads:
             self.emit_from("0")
             out.do(f"br label %{after}")
             return
+        before, label = out.current, out.fresh_block("gangs")
+        out.do(f"br label %{label}")
+        out.open_arm(label, before)
         ways = [("0", before)]
-        index = out.phi("i64", lambda: [(value, block()) for value, block in ways])
+        index = out.phi("i64", lambda: ways)
         self.emit_from(index)
         following = out.value(f"add nuw i64 {index}, {threads}")
-        latch = out.current
-        ways.append((following, lambda: latch))
+        ways.append((following, out.current))
         going = self._values.one.binary("icmp ult", "i64", following, str(count))
         out.do(f"br i1 {going}, label %{label}, label %{after}")
 
@@ -97,9 +115,13 @@ class _Threads:
         count = self._gang.count
         self._site.base = first
         self._threads.define()
-        room = self._room()
-        masks = [self._threads.within(self._tail(count), room) for _ in self._site.parts()]
         key = self._shapes.keys[self._body.fork]
+        if self._whole is not None:
+            self._masks.set(key, [None] * self._site.count)
+            self._flow.emit_level(self._body.top)
+            return
+        room = room_of(self._context)
+        masks = [self._threads.within(self._tail(count), room) for _ in self._site.parts()]
         self._masks.set(key, masks)
         self._masks.set_full_tests(key, self._all_threads(count, room))
         self._flow.emit_level(self._body.top)
@@ -112,15 +134,6 @@ class _Threads:
         vec = self._values.vec
         return vec.binary("icmp ult", "i64", self._threads.lanes(), vec.constant("i64", count))
 
-    def _room(self) -> str | None:
-        """How many threads there are in each row."""
-        limit = self._gang.limit
-        if limit is None:
-            return None
-        one, memory = self._values.one, self._context.nodes.memory
-        before = one.binary("mul", "i64", self._context.nodes.indices[limit.outer], str(limit.size))
-        return one.binary("sub", "i64", memory.dynamic(limit.count), before)
-
     def _all_threads(self, count: int, room: str | None) -> tuple[str, ...] | None:
         """Tests that all lanes are threads; None if some never are."""
         if count % self._gang.threads:
@@ -128,3 +141,13 @@ class _Threads:
         if room is None:
             return ()
         return (self._values.one.binary("icmp uge", "i64", room, str(self._gang.factors[-1])),)
+
+
+def room_of(context: GangContext) -> str | None:
+    """How many threads there are in each row; None if all exist."""
+    limit = context.gang.limit
+    if limit is None:
+        return None
+    one, memory = context.one, context.nodes.memory
+    before = one.binary("mul", "i64", context.nodes.indices[limit.outer], str(limit.size))
+    return one.binary("sub", "i64", memory.dynamic(limit.count), before)

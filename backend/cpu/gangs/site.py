@@ -11,6 +11,7 @@ from ....ir.hercules import nodes as h
 from ....ir.hercules.arithmetic import ScalarValue
 from .analysis.live import Knowledge, Truth
 from .analysis.shapes import Key
+from .analysis.spans import Stepless
 
 T = TypeVar("T")
 
@@ -18,13 +19,17 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class Proved:
     """What is known in one version of a block: `in_range` are positions that all lanes have inside arrays of an extent,
-    `linear` speculated values that are affine, and `exact` sums and products of u32 that do not wrap round. If it is
-    `streaming`, gangs pass the block once each, and access much for what they compute.
+    `linear` speculated values that are affine, and `exact` sums and products of u32 that do not wrap round. The values
+    that are the `same` as an operand of theirs are clamps in the interior; the remainders and quotients that are
+    `stepless` need no division. If it is `streaming`, gangs pass the block
+    once each, and access much for what they compute.
     """
 
     in_range: frozenset[tuple[h.Node, h.DynamicConstant]] = frozenset()
     linear: frozenset[h.Node] = frozenset()
     exact: frozenset[h.Node] = frozenset()
+    same: Mapping[h.Node, h.Node] = field(default_factory=dict[h.Node, h.Node])
+    stepless: Mapping[h.Node, Stepless] = field(default_factory=dict[h.Node, Stepless])
     streaming: bool = False
 
 
@@ -45,6 +50,7 @@ class Site:
     part: int = 0
     active: str = "true"
     proved: Proved = field(default_factory=Proved)
+    version: int = 0
     is_rare: bool = False
     known: Knowledge | None = None
 
@@ -103,6 +109,7 @@ class Site:
     def proving(self, proved: Proved) -> Generator[None]:
         """Write a version of a block in which something is proved."""
         before, self.proved = self.proved, proved
+        self.version += 1
         yield
         self.proved = before
 

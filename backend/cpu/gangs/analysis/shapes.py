@@ -21,6 +21,7 @@ from ..gang import Gang
 from .alike import alike_conditions
 from .body import BlockEdge, Body, Item, Level
 from .bounds import constant_value
+from .selects import is_of_positions, likely_truth
 
 
 class Kind(Enum):
@@ -223,7 +224,7 @@ class Shapes:
                 return self._all_uniform([operand], home)
             case h.Select(condition=condition, if_true=if_true, if_false=if_false):
                 if self.at(condition, home) != UNIFORM:
-                    return self._all_uniform([condition, if_true, if_false], home)
+                    return self._selected(node, home)
                 return _common([self.at(if_true, home), self.at(if_false, home)])
             case h.Intrinsic(function="min" | "max" | "clamp", type=h.Integer(), arguments=arguments):
                 return self._limited([self.at(it, home) for it in arguments])
@@ -260,6 +261,29 @@ class Shapes:
         if is_one and moving[0].kind in self._rising and moving[0].stride >= 0:
             return Shape(Kind.SPECULATED, moving[0].stride)
         return _common([UNIFORM, *shapes])
+
+    def _selected(self, node: h.Select, home: h.Node) -> Shape:
+        """The shape of a select whose condition differs between lanes: speculated to be that of one arm."""
+        common = self._all_uniform([node.condition, node.if_true, node.if_false], home)
+        arm = None if common != VARYING else self.likely_arm(node, home)
+        shape = VARYING if arm is None else self.at(arm, home)
+        is_rising = shape.kind in self._rising and shape.stride >= 0
+        return Shape(Kind.SPECULATED, shape.stride) if is_rising and not self._is_fixed(shape) else common
+
+    def likely_arm(self, node: h.Select, home: h.Node) -> h.Node | None:
+        """The arm of a select between positions that most gangs take in all lanes; None if neither is likelier."""
+        arms = [self.at(it, home) for it in (node.if_true, node.if_false)]
+        is_integer = isinstance(self._placed.types[node], h.Integer)
+        if not is_integer or not is_of_positions(node.condition, lambda it: self._is_linear(self.at(it, home))):
+            return None
+        if not all(map(self._is_linear, arms)):
+            return None
+        truth = likely_truth(node, lambda it: self._is_fixed(self.at(it, home)))
+        return None if truth is None else node.if_true if truth else node.if_false
+
+    def _is_linear(self, shape: Shape) -> bool:
+        """Whether a value rises evenly within a part, or likely does."""
+        return shape == UNIFORM or shape.kind in self._rising
 
     def _binary(self, op: h.BinaryOp, lhs: h.Node, rhs: h.Node, home: h.Node) -> Shape:
         left, right = self.at(lhs, home), self.at(rhs, home)

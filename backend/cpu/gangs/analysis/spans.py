@@ -18,6 +18,7 @@ from .strongest import ImpliedTests
 
 _UNSIGNED = 0, (1 << 32) - 1
 _SIGNED = -(1 << 31), (1 << 31) - 1
+_BITS = 32
 _DEPTH = 24
 
 NEGATED = {
@@ -42,6 +43,16 @@ class Span:
     tests: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Stepless:
+    """A remainder or a quotient where no lane crosses a multiple of the divisor: `operand` less `offset`, an i64; the
+    opposite of the offset if there is no operand.
+    """
+
+    operand: h.Node | None
+    offset: str
+
+
 class Spans:
     """Writes the bounds and tests of spans at the current position. Methods return None where no span is known."""
 
@@ -51,10 +62,15 @@ class Spans:
         types: Mapping[h.Node, h.Type],
         counter: Callable[[h.Node], Span | None],
         uniform: Callable[[h.Node], str | None],
+        least_divisor: int | None = None,
     ) -> None:
         """`counter` gives the span of a thread number that differs between lanes, or of a Phi, `uniform` the value of a
-        node that is the same for all lanes and available here.
+        node that is the same for all lanes and available here. With a `least_divisor`, spans of remainders and
+        quotients by as much have tests that no lane crosses a multiple of the divisor.
         """
+        self._least_divisor = least_divisor
+        self.stepless: dict[h.Node, Stepless] = {}
+        """The remainders and quotients that have such tests."""
         self._one = one
         self._types = types
         self._counter = counter
@@ -98,7 +114,7 @@ class Spans:
     def _find(self, node: h.Node, depth: int) -> Span | None:
         value = constant_value(node)
         if value is not None:
-            return Span(str(value), str(value), value, value)
+            return _constant(value)
         uniform = self._uniform(node)
         if uniform is not None:
             return self._one_value(node, uniform)
@@ -112,7 +128,9 @@ class Spans:
             case h.Binary(op=op, lhs=lhs, rhs=rhs):
                 self._followed.add(node)
                 left, right = self.of(lhs, depth), self.of(rhs, depth)
-                return None if left is None or right is None else self._binary(op, left, right)
+                if left is None or right is None:
+                    return None
+                return self._without_steps(node, op, left, right) or self._binary(op, left, right)
             case h.Intrinsic(function=name, arguments=arguments) if name in _LIMITED:
                 return self._limited(name, [self.of(it, depth) for it in arguments])
             case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
@@ -139,6 +157,24 @@ class Spans:
             max(left.high, right.high),
         )
 
+    def _without_steps(self, node: h.Binary, op: h.BinaryOp, left: Span, right: Span) -> Span | None:
+        """The span of a remainder or quotient by one divisor if all lanes are between two multiples of it."""
+        op, right = _as_division(op, right)
+        is_division = op in (h.BinaryOp.REM, h.BinaryOp.DIV) and right.least == right.most
+        if self._least_divisor is None or not is_division or 0 <= right.high < self._least_divisor:
+            return None
+        if right.low == right.high and right.low <= 0:
+            return None
+        left, divisor = self._natural(left), self._extreme("smax", right.least, "1")
+        rest, quotient = (self._i64(it, left.least, divisor) for it in ("urem", "udiv"))
+        last = self._i64("add", rest, self._i64("sub", left.most, left.least))
+        tests = (*left.tests, *right.tests, self._compare("slt", last, right.least))
+        if op is h.BinaryOp.REM:
+            self.stepless[node] = Stepless(node.lhs, self._i64("sub", left.least, rest))
+            return Span(rest, last, 0, min(left.high, max(right.high - 1, 0)), tests)
+        self.stepless[node] = Stepless(None, self._i64("sub", "0", quotient))
+        return Span(quotient, quotient, 0, left.high, tests)
+
     def _binary(self, op: h.BinaryOp, left: Span, right: Span) -> Span | None:
         given = left, right
         match op:
@@ -148,7 +184,8 @@ class Spans:
             case h.BinaryOp.SUB:
                 least, most = (self._i64("sub", *it) for it in ((left.least, right.most), (left.most, right.least)))
                 return self._made(given, least, most, left.low - right.high, left.high - right.low)
-            case h.BinaryOp.MUL if left.low >= 0 and right.low >= 0:
+            case h.BinaryOp.MUL:
+                given = left, right = self._natural(left), self._natural(right)
                 least, most = (self._i64("mul", *it) for it in ((left.least, right.least), (left.most, right.most)))
                 return self._made(given, least, most, left.low * right.low, left.high * right.high)
             case h.BinaryOp.SHIFT_LEFT if left.low >= 0 and right.low == right.high < 32:
@@ -186,6 +223,12 @@ class Spans:
             result = self._made((result, other), least, most, *bounds)
         return result
 
+    def _natural(self, span: Span) -> Span:
+        """A span, with a test that no value is negative."""
+        if span.low >= 0:
+            return span
+        return replace(span, low=0, high=max(span.high, 0), tests=(*span.tests, self._compare("sge", span.least, "0")))
+
     @staticmethod
     def _made(given: tuple[Span, Span], least: str, most: str, low: int, high: int) -> Span:
         return Span(least, most, low, high, tuple(dict.fromkeys([*given[0].tests, *given[1].tests])))
@@ -222,6 +265,9 @@ class Spans:
                 return None if left is None or right is None else (*left, *right)
             case h.Binary(op=op, lhs=lhs, rhs=rhs) if op in NEGATED:
                 return self._ordered(op if truth else NEGATED[op], self.of(lhs), self.of(rhs))
+            case h.Binary(op=h.BinaryOp.EQUAL | h.BinaryOp.NOT_EQUAL as op, lhs=lhs, rhs=rhs):
+                is_equal = truth == (op is h.BinaryOp.EQUAL)
+                return None if is_equal else self._apart(self.of(lhs), self.of(rhs))
             case _:
                 return None
 
@@ -238,6 +284,13 @@ class Spans:
             case _:
                 test = self._compare("sge", left.least, right.most)
         return (*left.tests, *right.tests, test)
+
+    def _apart(self, left: Span | None, right: Span | None) -> tuple[str, ...] | None:
+        """Tests that imply that no lane has equal values."""
+        if left is None or right is None:
+            return None
+        below, above = self._compare("slt", left.most, right.least), self._compare("sgt", left.least, right.most)
+        return (*left.tests, *right.tests, self._one.binary("or", "i1", below, above))
 
     def in_range(self, position: h.Node, extent: str) -> tuple[str, ...] | None:
         """Tests that imply that all lanes' positions are below an i64."""
@@ -261,3 +314,18 @@ class Spans:
             else:
                 tests += [*other.tests, self._compare("sge", span.least, other.most)]
         return None if span is None else (*span.tests, *tests)
+
+
+def _as_division(op: h.BinaryOp, right: Span) -> tuple[h.BinaryOp, Span]:
+    """A shift or a mask by constants as a division by a power of two."""
+    if right.low != right.high:
+        return op, right
+    if op is h.BinaryOp.SHIFT_RIGHT and 0 <= right.low < _BITS:
+        return h.BinaryOp.DIV, _constant(1 << right.low)
+    if op is h.BinaryOp.AND and right.low > 0 and right.low & (right.low + 1) == 0:
+        return h.BinaryOp.REM, _constant(right.low + 1)
+    return op, right
+
+
+def _constant(value: int) -> Span:
+    return Span(str(value), str(value), value, value)

@@ -10,6 +10,7 @@ from typing import assert_never
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
 from .....ir.hercules.placement import Placement
+from .....ir.hercules.versions import is_version_projection
 from ...target import current_target
 from ..analysis.segments import segment_counter
 from ..gang import Gang
@@ -25,6 +26,10 @@ _MOST_PARTS = 16
 """The most parts of a gang that is a workgroup: half of the 32 vector registers of AVX-512. With the 16 registers of
 AVX2, spilling some is faster than what else there is.
 """
+_GANGS = 8
+"""The number of gangs of one row or several rows for which one test is made, if rows are short."""
+_FEWEST_ACCESSES, _LIGHT = 4, 16
+"""Minimum number of accesses, and maximum number of operations for each, of bodies in which tests take long."""
 _UNROLLED = 600
 """The most operations, summed over all parts, of a workgroup that is one gang: more would spill registers."""
 
@@ -36,7 +41,8 @@ def size_gangs(placed: Placement, native: int, limit: ThreadLimit | None, *, as_
     small workgroup of a kernel with barriers is one gang. Nests of one thread have no gang.
     """
     found = nests(placed)
-    gangs = [_of_nest(placed, nest, native, as_one_gang=as_one_gang and len(found) > 1) for nest in found]
+    is_alone = len(found) == 1
+    gangs = [_of_nest(placed, it, native, as_one_gang=as_one_gang and not is_alone, is_alone=is_alone) for it in found]
     chosen = [gang for gang in gangs if gang.lanes > 1]
     return [replace(gang, limit=limit) if limit is not None and limit.inner in gang.forks else gang for gang in chosen]
 
@@ -58,7 +64,7 @@ def nests(placed: Placement) -> list[list[h.Fork]]:
     return found
 
 
-def _of_nest(placed: Placement, nest: list[h.Fork], native: int, *, as_one_gang: bool) -> Gang:
+def _of_nest(placed: Placement, nest: list[h.Fork], native: int, *, as_one_gang: bool, is_alone: bool) -> Gang:
     """The gang of a nest: forks from the inside out until their threads fill it. All but the outermost have a power of
     two threads, so that rows are whole. If loops access memory, a part is one row: a row is one access.
     """
@@ -74,9 +80,30 @@ def _of_nest(placed: Placement, nest: list[h.Fork], native: int, *, as_one_gang:
             break
         forks.insert(0, fork)
         count *= Gang((fork,), 1).count
+    if is_alone and _is_light(placed, nest[-1]):
+        forks, count = _with_rows(nest, forks, count, _GANGS * wanted)
     is_row = row & (row - 1) == 0 and row >= native // 2 and _accesses_in_loops(placed, nest[-1])
     lanes = min(native, row if is_row else 1 << (count - 1).bit_length())
     return Gang(tuple(forks), lanes, gcd(max(wanted // lanes, 1), -(-count // lanes)))
+
+
+def _with_rows(nest: list[h.Fork], forks: list[h.Fork], count: int, wanted: int) -> tuple[list[h.Fork], int]:
+    """More forks around those of a gang, until they have so many threads: one test serves all gangs of them (see
+    `control.whole_forks`).
+    """
+    for fork in reversed(nest[: -len(forks)]):
+        if count >= wanted or count & (count - 1):
+            break
+        forks, count = [fork, *forks], count * Gang((fork,), 1).count
+    return forks, count
+
+
+def _is_light(placed: Placement, fork: h.Fork) -> bool:
+    """Whether a body without loops does little but access memory, at several positions."""
+    inside = [it for it, at in placed.place.items() if fork in placed.nest.around[at]]
+    accesses = sum(isinstance(it, (h.Read, h.Write)) and not is_version_projection(it) for it in inside)
+    is_plain = not _loop_nodes(placed, fork) and not _has_atomics(inside) and not _has_calls(inside)
+    return is_plain and accesses >= _FEWEST_ACCESSES and len(inside) <= _LIGHT * accesses
 
 
 def _is_small(placed: Placement, nest: list[h.Fork], native: int) -> bool:

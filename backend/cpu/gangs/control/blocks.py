@@ -143,7 +143,10 @@ class BlockEmitter:
                 values.define_speculated(node)
             if not values.is_needed(node):
                 return
-        if shape.is_vector:
+        same = self._site.proved.same.get(node)
+        if same is not None and values.shape(same).is_vector == shape.is_vector:
+            self._define(node, lambda: values.vector(same) if shape.is_vector else values.scalar(same))
+        elif shape.is_vector:
             self._define(node, lambda: values.computed(node))
         elif (exact := self._exact_operand(node)) is not None:
             self._define(node, lambda: values.wide(exact))

@@ -16,6 +16,7 @@ from .blocks import BlockEmitter
 from .counted_loops import CountedLoops
 from .segment_prefetch import SegmentPrefetch
 from .versions import BlockVersions, DeferredBranch, FastVersion
+from .whole_forks import WholeVersion
 
 _MANY = 4
 """The fewest parts whose general versions are rarely run, short code: gathers and scatters without tests for runs."""
@@ -35,7 +36,9 @@ _SURE = _Entry("true", guarded=False)
 class Flow:
     """Writes the levels of a body; `blocks` writes the nodes of a block."""
 
-    def __init__(self, context: GangContext, blocks: BlockEmitter) -> None:
+    def __init__(self, context: GangContext, blocks: BlockEmitter, whole: WholeVersion | None = None) -> None:
+        """With a `whole` version, the body is written for when it applies."""
+        self._whole = whole
         self._placed, self._shapes = context.placed, context.shapes
         self._nodes = context.nodes
         self._site = context.site
@@ -56,13 +59,19 @@ class Flow:
 
     def emit_level(self, level: Level) -> None:
         """All items of a level."""
-        self._deferred.update(self._versions.deferred_branches(level))
+        if self._whole is None:
+            self._deferred.update(self._versions.deferred_branches(level))
         self._waiting.update(node for it in self._deferred.values() for node in it.nodes)
         with self._slots.level(level):
             for item in level.items:
                 self._emit_item(item, level)
 
     def _emit_item(self, item: Item, level: Level) -> None:
+        if self._whole is not None and item in self._whole.dead:
+            return
+        if self._whole is not None and item in self._whole.passed:
+            self._emit_passed(item, self._whole)
+            return
         version = None if self._merges.has_copies(item.leader) else self._versions.find(item)
         before, self._before = self._before, None
         if version is not None:
@@ -77,6 +86,14 @@ class Flow:
             self._before = self._deferred[item]
         else:
             self._emit_guarded(item, entry)
+
+    def _emit_passed(self, item: Item, whole: WholeVersion) -> None:
+        """An item that all lanes pass if a whole version applies."""
+        self._is_sure[item], self._is_exact[item] = True, False
+        self._slots.define(item, "true", "i1")
+        self._masks.set(self._shapes.item_keys[item], [None] * self._site.count)
+        with self._site.proving(whole.proved):
+            self._emit_inside(item)
 
     def _emit_branch(self, deferred: DeferredBranch) -> None:
         """The nodes and the branch that were left out at the end of a block."""
@@ -165,7 +182,11 @@ class Flow:
 
     def _emit_block(self, item: Item) -> None:
         self._blocks.emit(item.leader, self._waiting)
-        self._masks.take_edges(item.leader)
+        way = None if self._whole is None else self._whole.ways.get(item.leader)
+        if way is None:
+            self._masks.take_edges(item.leader)
+        else:
+            self._masks.take_all(way)
 
     def _emit_loop(self, item: Item, level: Level) -> None:
         """A loop; maybe in two copies, one of which has no range tests."""

@@ -188,6 +188,17 @@ class Masks:
                 self.set(self._shapes.edge_keys[other], taken)
                 self._take(other, active, taken)
 
+    def take_all(self, edge: BlockEdge) -> None:
+        """Define the masks of the edges from the end of a block of which all lanes take one."""
+        own = self._shapes.keys[edge.source]
+        for other in self._body.outgoing[edge.source]:
+            if other.target in self._body.level_of:
+                is_taken, key = other == edge, self._shapes.edge_keys[other]
+                if key is not own:
+                    self.set(key, [None if is_taken else "zeroinitializer"] * self._site.count)
+                active, mask = ("true", _ALL) if is_taken else ("false", "zeroinitializer")
+                self._take(other, active, [mask] * self._site.count)
+
     def _take(self, edge: BlockEdge, active: str, taken: Sequence[str]) -> None:
         if self.leaves_divergent(edge):
             self._add(edge, active, taken)

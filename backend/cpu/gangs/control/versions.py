@@ -87,10 +87,10 @@ class BlockVersions:
         if not self._has_versions or item.inner is not None or item.level.parent is not None:
             return False
         count, nodes = self._site.count, self._placed.blocks[item.leader]
-        accesses, tested = sum(map(_is_access, nodes)), len(list(self._accesses(item.leader)))
+        accesses, tested = sum(map(is_access, nodes)), len(list(self._accesses(item.leader)))
         is_masked = item.leader is not item.level.header
         is_light = len(nodes) <= _LIGHT * accesses and len(nodes) * count <= _MOST
-        return is_light and tested > 0 and (tested + is_masked) * count >= _FEWEST and not any(map(_is_heavy, nodes))
+        return is_light and tested > 0 and (tested + is_masked) * count >= _FEWEST and not any(map(is_heavy, nodes))
 
     def deferred_branches(self, level: Level) -> dict[Item, DeferredBranch]:
         """The branches to defer: at the end of blocks that all gangs pass, before an item with a fast version. The
@@ -213,7 +213,7 @@ class BlockVersions:
         """Whether most gangs decide a condition alike, since it asks for the position in the dispatch. A condition on
         the position in the workgroup selects some lanes of every gang.
         """
-        return self._shapes.at(condition, self._site.here) == UNIFORM or _has_workgroup(condition)
+        return self._shapes.at(condition, self._site.here) == UNIFORM or has_workgroup(condition)
 
     # Accesses
 
@@ -227,11 +227,15 @@ class BlockVersions:
         """Tests that imply that a speculated value is affine, and the speculated values that it depends on."""
         if self._shapes.at(node, self._site.here).kind is not Kind.SPECULATED:
             return (), frozenset()
-        tests = self._own_tests(node, spans)
+        arm = self._shapes.likely_arm(node, self._site.here) if isinstance(node, h.Select) else None
+        if isinstance(node, h.Select) and arm is not None:
+            tests = spans.all(node.condition, truth=arm is node.if_true)
+        else:
+            tests = self._own_tests(node, spans)
         if tests is None:
             return None
         rising = frozenset([node])
-        for operand in predecessors(node):
+        for operand in predecessors(node) if arm is None else [arm]:
             inner = self._linear(operand, spans)
             if inner is None:
                 return None
@@ -252,24 +256,26 @@ class BlockVersions:
                 assert_never(node)
 
 
-def _is_access(node: h.Node) -> TypeGuard[h.Read | h.Write]:
+def is_access(node: h.Node) -> TypeGuard[h.Read | h.Write]:
+    """Whether a node accesses an element of a collection."""
     return isinstance(node, (h.Read, h.Write)) and not is_version_projection(node)
 
 
-def _has_workgroup(node: h.Node, depth: int = 12) -> bool:
+def has_workgroup(node: h.Node, depth: int = 12) -> bool:
     """Whether an integer depends on the number of a workgroup."""
     match node:
         case h.ThreadID(fork=h.Fork(factor=factor)):
             return not isinstance(factor, h.DynamicLiteral)
         case h.Binary() | h.Unary() | h.Cast() | h.Bitcast() | h.Select() | h.Intrinsic() if depth > 0:
-            return any(_has_workgroup(it, depth - 1) for it in predecessors(node))
+            return any(has_workgroup(it, depth - 1) for it in predecessors(node))
         case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
             return False
         case _:
             assert_never(node)
 
 
-def _is_heavy(node: h.Node) -> bool:
+def is_heavy(node: h.Node) -> bool:
+    """Whether an operation takes longer than any test."""
     return isinstance(node, h.Call) or (isinstance(node, h.Intrinsic) and is_transcendental(node.function))
 
 
@@ -287,7 +293,7 @@ def accessed(
     """The positions of a block's accesses to shared storage, with the extents of their arrays."""
     found: dict[tuple[h.Node, h.DynamicConstant], None] = {}
     for node in placed.blocks[leader]:
-        if not _is_access(node):
+        if not is_access(node):
             continue
         collection = node.collection if isinstance(node, h.Read) else node
         is_whole = isinstance(node, h.Read) and is_collection(placed.types[node])

@@ -25,6 +25,10 @@ class ValueQueries(Protocol):
         """The shape of a value, within one part."""
         ...
 
+    def likely_arm(self, node: h.Select) -> h.Node | None:
+        """The arm of a select between positions that most gangs take in all lanes; None if neither is likelier."""
+        ...
+
     def is_usable(self, node: h.Node) -> bool:
         """Whether the operand of an available value is available too."""
         ...
@@ -49,8 +53,8 @@ class ValueQueries(Protocol):
         """Whether the current code is rarely run, and should be short."""
         ...
 
-    def is_passed_once(self) -> bool:
-        """Whether each gang runs the current code once."""
+    def moves_on(self, varying: Sequence[VaryingIndex], size: int) -> bool:
+        """Whether each iteration of each loop around the current code accesses other bytes, `size` for each gang."""
         ...
 
     def is_in_divergent_loop(self) -> bool:

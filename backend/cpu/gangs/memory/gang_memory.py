@@ -25,7 +25,7 @@ from .interleave import MOST_WORDS, Interleaved
 from .known_accesses import KnownAccess, KnownAccesses, KnownStore
 from .non_temporal import NonTemporalStores
 from .permuted import Permuted
-from .prefetch import DISTANCE, prefetch
+from .prefetch import DISTANCE, Prefetches, prefetch
 from .private_memory import PrivateMemory
 from .quads import WORDS, Quads
 from .rows import Rows
@@ -60,6 +60,8 @@ class GangMemory(LaneVectors):
         self._coinciding = CoincidingLoads(context, self, self._addresses, values)
         self._compressed = CompressedStores(self, self._addresses, self._interleaved)
         self._windows = Windows(self, self._addresses, context.gang.parts)
+        self._prefetches = Prefetches(context)
+        self._threads = context.gang.threads
         self.address_of = self._addresses.of
         self.address_beyond = self._addresses.beyond
         self.lanes_of = self._addresses.lanes_of
@@ -202,7 +204,7 @@ class GangMemory(LaneVectors):
             ]
         first, words = words_of(addresses)
         start, is_dense = self._runs.pointer(first.pointer, run), run.is_dense and first.offset == 0
-        if first.is_binding and self._values.is_streaming():
+        if first.is_binding and self._values.is_streaming() and self._prefetches.is_new(first.pointer, run):
             prefetch(self.out, self.out.value(f"getelementptr i8, ptr {start}, i64 {DISTANCE}"), run.step * self.lanes)
         period, leaves = run.step // first.leaf.size, [address.leaf for address in addresses]
         wanted = dict(zip(words, leaves, strict=True))
@@ -366,7 +368,8 @@ class GangMemory(LaneVectors):
         leaves = [address.leaf for address in addresses]
         given = dict(zip(words, zip(leaves, data, strict=True), strict=True))
         start, period = self._runs.pointer(first.pointer, run), run.step // first.leaf.size
-        is_past = first.is_only_written and self._values.is_passed_once() and len(given) == period
+        is_whole, size = len(given) == period, run.step * self._threads
+        is_past = first.is_only_written and is_whole and self._values.moves_on(run.varying, size)
 
         def store(mask: str | None) -> None:
             if mask is None and is_past:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .....ir.hercules import nodes as h
 from ...llvm import FunctionText
+from ..analysis.forms import Form, form_of
+from ..context import GangContext
+from .runs import Run
 
 _LINE = 64
 """The bytes of a cache line."""
@@ -21,3 +28,41 @@ def prefetch(out: FunctionText, pointer: str, size: int) -> None:
     for line in range(min(-(-size // _LINE), _MOST_LINES)):
         address = out.value(f"getelementptr i8, ptr {pointer}, i64 {line * _LINE}")
         out.do(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 3, i32 1)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where loads are compared with each other: in one version of a block and one part of the gang, from one pointer,
+    with elements of indices these `strides` apart.
+    """
+
+    leader: h.Node
+    part: int
+    version: int
+    pointer: str
+    strides: tuple[int, ...]
+
+
+class Prefetches:
+    """Which loads of a block are prefetched: of those that are less than a cache line apart, the first."""
+
+    def __init__(self, context: GangContext) -> None:
+        self._site = context.site
+        self._made: dict[_Place, list[list[Form]]] = {}
+
+    def is_new(self, pointer: str, run: Run) -> bool:
+        """Whether no load near to this one is prefetched yet in the part of the block that is written."""
+        site, forms = self._site, [form_of(it.position) for it in run.varying]
+        strides = tuple(it.stride for it in run.varying)
+        made = self._made.setdefault(_Place(site.here, site.part, site.version, pointer, strides), [])
+        if any(_is_near(forms, others, strides) for others in made):
+            return False
+        made.append(forms)
+        return True
+
+
+def _is_near(forms: Sequence[Form], others: Sequence[Form], strides: Sequence[int]) -> bool:
+    """Whether two positions are less than a cache line apart in memory."""
+    distances = [one.distance(other) for one, other in zip(forms, others, strict=True)]
+    total = sum(it * stride for it, stride in zip(distances, strides, strict=True) if it is not None)
+    return None not in distances and abs(total) < _LINE

@@ -13,34 +13,62 @@ from .....ir.hercules.graph import predecessors
 from ...data import llvm_type
 from ...nodes import compute
 from ..analysis.shapes import UNIFORM, Kind
+from ..analysis.spans import Stepless
 from ..context import GangContext
 from ..memory.addresses import ValueQueries
+from .vectors import LaneVectors
 
 
 class SpeculationEmitter:
     """Writes the first lane's values and the tests; `values` has the operands."""
 
-    def __init__(self, context: GangContext, values: ValueQueries) -> None:
+    def __init__(self, context: GangContext, values: ValueQueries, vectors: LaneVectors) -> None:
+        self._vectors = vectors
         self._one = context.one
         self._lanes = context.gang.lanes
         self._types = context.types
         self._values = values
 
-    def emit(self, node: h.Node, *, is_proved: bool) -> tuple[str, str]:
-        """The first lane's value of a speculated node, and an i1: whether the node is affine."""
-        first = compute(self._one, node, self._types, self._values.scalar)
+    def emit(self, node: h.Node, *, is_proved: bool, same: h.Node | None = None) -> tuple[str, str]:
+        """The first lane's value of a speculated node, and an i1: whether the node is affine. It may be proved that it
+        is, and that an operand is the `same`.
+        """
+        if same is not None and is_proved:
+            return self._values.scalar(same), "true"
+        arm = self._values.likely_arm(node) if isinstance(node, h.Select) else None
+        if arm is None:
+            first = compute(self._one, node, self._types, self._values.scalar)
+        else:
+            first = self._values.scalar(arm)
         if is_proved:
             return first, "true"
         tests = [
             self._values.holds(it)
-            for it in dict.fromkeys(predecessors(node))
+            for it in dict.fromkeys(predecessors(node) if arm is None else [arm])
             if self._values.shape(it).kind is Kind.SPECULATED
         ]
-        tests += self._tests(node, first)
+        tests += self._tests(node, first) if arm is None else [self._all_take(node, arm)]
         result, *others = tests
         for other in others:
             result = self._one.binary("and", "i1", result, other)
         return first, result
+
+    def without_steps(self, node: h.Node, found: Stepless) -> str:
+        """The first lane's value of a remainder or quotient where no lane crosses a step."""
+        type = llvm_type(self._types[node])
+        offset = self._one.convert("trunc", "i64", found.offset, type) if type != "i64" else found.offset
+        operand = "0" if found.operand is None else self._values.scalar(found.operand)
+        return self._one.binary("sub", type, operand, offset)
+
+    def _all_take(self, node: h.Node, arm: h.Node) -> str:
+        """An i1: whether all lanes take an arm of a select."""
+        assert isinstance(node, h.Select)
+        condition, is_true = node.condition, arm is node.if_true
+        if self._values.shape(condition) == UNIFORM:
+            taken = self._values.scalar(condition)
+            return taken if is_true else self._one.binary("xor", "i1", taken, "true")
+        taken = self._values.vector(condition)
+        return self._vectors.is_full(taken) if is_true else self._vectors.is_empty(taken)
 
     def _tests(self, node: h.Node, first: str) -> list[str]:
         """The tests of the node itself; its operands have their own."""

@@ -10,21 +10,23 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TypeGuard, assert_never
 
 from .....ir.hercules import nodes as h
-from .....ir.hercules.analyses import block_leader
+from .....ir.hercules.analyses import Loop, block_leader
 from .....ir.hercules.graph import predecessors
 from ... import data
 from ...nodes import compute
 from ...storage import Storage
 from ..analysis.bounds import constant_value
+from ..analysis.forms import advance
 from ..analysis.known import scalar_text
 from ..analysis.shapes import UNIFORM, Kind, Shape
 from ..context import GangContext
+from ..memory.addresses import VaryingIndex
 from ..memory.gang_memory import GangMemory
 from .divisions import divide_by_scalar
 from .speculation import SpeculationEmitter
 from .thread_numbers import ThreadNumbers
 
-_WIDENED = {h.BinaryOp.ADD: "add", h.BinaryOp.MUL: "mul"}
+_WIDENED = {h.BinaryOp.ADD: "add", h.BinaryOp.SUB: "sub", h.BinaryOp.MUL: "mul"}
 _WITHIN_A_ROW = {Kind.ROWS: Kind.AFFINE, Kind.WIDENED_ROWS: Kind.WIDENED}
 
 
@@ -39,12 +41,12 @@ class GangValues:
         self._types = context.types
         self.out, self.one, self.vec, self.slots = context.out, context.one, context.vec, context.slots
         self._out_slots: dict[tuple[h.Node, int], str] = {}
-        self._speculation = SpeculationEmitter(context, self)
         self._again: dict[tuple[h.Node, int, str], str] = {}
         """Vectors of speculated values, by part and by the LLVM block that needed them."""
         self._part_steps: dict[h.Node, int | None] = {}
         self._used_in: dict[h.Node, frozenset[h.Node]] = {}
         self.memory = GangMemory(context, self)
+        self._speculation = SpeculationEmitter(context, self, self.memory)
         self.threads = ThreadNumbers(context, self.memory)
 
     # Shapes
@@ -57,6 +59,10 @@ class GangValues:
         if not self._gang.has_whole_rows or shape.kind not in _WITHIN_A_ROW:
             return shape
         return Shape(_WITHIN_A_ROW[shape.kind], shape.stride) if shape.stride else UNIFORM
+
+    def likely_arm(self, node: h.Select) -> h.Node | None:
+        """See `addresses.ValueQueries`."""
+        return self._shapes.likely_arm(node, self._site.here)
 
     def is_common_at(self, node: h.Node, leader: h.Node) -> bool:
         """Whether one scalar stands for all parts in a block."""
@@ -197,7 +203,11 @@ class GangValues:
 
     def define_speculated(self, node: h.Node) -> None:
         """Define a speculated node in the current part: the first lane's value, and whether the node is affine."""
-        first, holds = self._speculation.emit(node, is_proved=node in self._site.proved.linear)
+        proved = self._site.proved
+        if node in proved.linear and node in proved.stepless:
+            first, holds = self._speculation.without_steps(node, proved.stepless[node]), "true"
+        else:
+            first, holds = self._speculation.emit(node, is_proved=node in proved.linear, same=proved.same.get(node))
         is_local = self.use_blocks(node) <= {self._site.here}
         self.slots.define((node, self._site.part, "first"), first, data.llvm_type(self._types[node]), is_local=is_local)
         self.slots.define((node, self._site.part, "holds"), holds, "i1", is_local=is_local)
@@ -292,10 +302,15 @@ class GangValues:
         """See `addresses.ValueQueries`."""
         return self._site.is_rare
 
-    def is_passed_once(self) -> bool:
+    def moves_on(self, varying: Sequence[VaryingIndex], size: int) -> bool:
         """See `addresses.ValueQueries`."""
-        level = self._shapes.body.level_of[self._site.here]
-        return level.parent is None and not self._placed.loops.around[self._gang.forks[0]]
+        *inner, _ = self._shapes.body.enclosing(self._site.here)
+        loops = [*(it.container for it in inner), *self._placed.loops.around[self._gang.forks[0]]]
+        return all(
+            isinstance(loop, Loop)
+            and any(advance(it.position, loop, self._placed) * it.stride >= size for it in varying)
+            for loop in loops
+        )
 
     def is_in_divergent_loop(self) -> bool:
         """See `addresses.ValueQueries`."""

@@ -49,6 +49,10 @@ class LaneVectors:
         """An i1: whether a mask has all lanes."""
         return self.one.binary("icmp eq", f"i{self.lanes}", self.bits(mask), "-1")
 
+    def is_empty(self, mask: str) -> str:
+        """An i1: whether a mask has no lane."""
+        return self.one.binary("icmp eq", f"i{self.lanes}", self.bits(mask), "0")
+
     def bits(self, mask: str) -> str:
         """A mask as an integer; lane 0 is the lowest bit."""
         return self.out.pure(f"bitcast {self.vec.type('i1')} {mask} to i{self.lanes}")

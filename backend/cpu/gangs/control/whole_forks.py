@@ -1,0 +1,296 @@
+"""A version of a body for when all threads of a fork, a workgroup's mostly, are in the interior of a problem.
+
+One test before the loop over gangs says which way all threads branch, that their positions are in range and that
+clamps change none of them. If it holds, a loop without masks, range tests and clamps runs, else the one with versions
+of single blocks (see `versions`). Stencils have many clamps and range tests for each element that they write, so that
+one test for each gang would take longer than what it saves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from .....ir.hercules import nodes as h
+from .....ir.hercules.analyses import block_leader
+from .....ir.hercules.conditions import constant_truth
+from .....ir.hercules.graph import predecessors
+from ..analysis.body import BlockEdge, Item
+from ..analysis.selects import likely_outcome
+from ..analysis.shapes import UNIFORM, Kind
+from ..analysis.spans import Span, Spans
+from ..context import GangContext
+from ..site import Proved
+from .versions import accessed, has_workgroup, is_access, is_heavy
+
+_MOST = 480
+"""The most operations, summed over all parts, of a body that gets a version more."""
+_LIGHT = 16
+"""The most operations for each access of a body that is bound by memory and tests."""
+_FEWEST = 3
+"""Minimum number of tests in each gang, of positions and branches, that one test before the loop must replace."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeVersion:
+    """A version of a body that runs if `test` holds: all lanes take the `ways` from the ends of blocks, pass the items
+    that are `passed`, and none those that are `dead`.
+    """
+
+    test: str
+    proved: Proved
+    ways: Mapping[h.Node, BlockEdge]
+    passed: frozenset[Item]
+    dead: frozenset[Item]
+
+
+@dataclass(slots=True)
+class _Interior:
+    """What is found so far: the ways, and the tests that imply them."""
+
+    ways: dict[h.Node, BlockEdge] = field(default_factory=dict[h.Node, BlockEdge])
+    tests: list[str] = field(default_factory=list[str])
+
+
+class WholeForks:
+    """Finds the version of a body, and writes its test at the current position, before the loop over gangs."""
+
+    def __init__(self, context: GangContext) -> None:
+        self._placed, self._plan, self._private = context.placed, context.plan, context.private
+        self._gang, self._body, self._shapes = context.gang, context.body, context.shapes
+        self._nodes, self._one = context.nodes, context.one
+        self._types = context.types
+        self._items = {it.leader: it for it in context.body.top.items}
+        self._spans = Spans(self._one, self._types, self._thread, self._outside, context.gang.count)
+
+    def find(self, room: str | None) -> WholeVersion | None:
+        """The version; None if there is none or it is not worth the code. Of each row of threads, only the first `room`
+        exist; None for all.
+        """
+        if not self._may_be_worth():
+            return None
+        found = _Interior()
+        if room is not None:
+            found.tests.append(self._one.binary("icmp uge", "i64", room, str(self._gang.factors[-1])))
+        for item in self._body.top.items:
+            if item not in self._dead(found.ways):
+                self._choose_way(item, found)
+        dead, passed = self._dead(found.ways), set[Item]()
+        for item in self._body.top.items:
+            if item not in dead and self._is_passed(item, found.ways, dead, passed):
+                passed.add(item)
+        if not self._is_light(passed):
+            return None
+        proved, count = self._proved(passed, found)
+        if count + len(found.ways) < _FEWEST or not proved.in_range:
+            return None
+        test = "true"
+        for it in dict.fromkeys(found.tests):
+            test = it if test == "true" else self._one.binary("and", "i1", test, it)
+        return WholeVersion(test, proved, found.ways, frozenset(passed), frozenset(dead))
+
+    def _may_be_worth(self) -> bool:
+        """Whether several gangs run a body without loops."""
+        gang = self._gang
+        is_once = gang.count <= gang.threads or gang.count % gang.threads != 0
+        return not is_once and not gang.is_in_unrolled and not gang.states and len(self._body.levels) == 1
+
+    def _is_light(self, passed: set[Item]) -> bool:
+        """Whether what all lanes pass is bound by memory and tests."""
+        nodes = [node for it in passed for node in self._placed.blocks[it.leader]]
+        is_short = len(nodes) <= _LIGHT * sum(map(is_access, nodes)) and len(nodes) * self._gang.parts <= _MOST
+        return is_short and not any(isinstance(it, h.Atomic) or is_heavy(it) for it in nodes)
+
+    # Values
+
+    def _thread(self, node: h.Node) -> Span | None:
+        """The span of the numbers of all threads in one of the forks."""
+        if not isinstance(node, h.ThreadID) or node.fork not in self._gang.forks:
+            return None
+        factor, _, _ = self._gang.steps(node.fork)
+        return Span("0", str(factor - 1), 0, factor - 1)
+
+    def _outside(self, node: h.Node) -> str | None:
+        """The value of a scalar that is computed before the fork."""
+        is_inside = self._placed.place.get(node) in self._body.level_of
+        is_own = isinstance(node, h.ThreadID) and node.fork in self._gang.forks
+        return None if is_inside or is_own or isinstance(node, h.ProductNode) else self._nodes.value(node)
+
+    # Branches
+
+    def _choose_way(self, item: Item, found: _Interior) -> None:
+        """Let all lanes take the likely way from a block, if there are tests for that: the only one on which anything
+        is accessed, that of the interior, or else the one on which more is accessed.
+        """
+        exit, edges = self._placed.exits[item.leader], self._body.outgoing[item.leader]
+        if not isinstance(exit, h.If) or item.leader in found.ways or len(edges) != 2:
+            return
+        first, second = (self._only_by(item, it, edges, found) for it in edges)
+        accesses = [sum(map(is_access, it)) for it in (first, second)]
+        if not any(accesses):
+            return
+        likely = likely_outcome(exit.condition, lambda it: not _is_position(it)) if all(accesses) else None
+        is_first = accesses[0] > accesses[1] if likely is None else _is_true(edges[0]) == likely
+        trial = _Interior(dict(found.ways), list(found.tests))
+        if self._take(item, edges[0 if is_first else 1], trial):
+            found.ways, found.tests = trial.ways, trial.tests
+
+    def _only_by(self, item: Item, edge: BlockEdge, edges: Sequence[BlockEdge], found: _Interior) -> list[h.Node]:
+        """What is executed only if an edge from a block is taken."""
+        (other,) = (it for it in edges if it != edge)
+        dead = self._dead({**found.ways, item.leader: other})
+        return [node for it in dead for node in self._placed.blocks[it.leader]]
+
+    def _take(self, item: Item, edge: BlockEdge, found: _Interior) -> bool:
+        """Let all lanes take an edge from a block; false if there is no test for that."""
+        exit = self._placed.exits[item.leader]
+        if not isinstance(exit, h.If) or item.leader in found.ways:
+            return found.ways.get(item.leader, edge) == edge
+        found.ways[item.leader] = edge
+        return self._decide(exit.condition, found, truth=_is_true(edge))
+
+    def _decide(self, condition: h.Node, found: _Interior, *, truth: bool) -> bool:
+        """Let a condition have one value for all lanes."""
+        match condition:
+            case h.Unary(op=h.UnaryOp.NOT, operand=operand):
+                return self._decide(operand, found, truth=not truth)
+            case h.Phi(region=h.Region() as region, values=values) if region in self._items:
+                ways = zip(values, region.predecessors, strict=True)
+                live = [(it, before) for it, before in ways if before in self._placed.live]
+                left = [(it, before) for it, before in live if constant_truth(it) is not (not truth)]
+                return len(left) == 1 and self._come_by(*left[0], region, found, truth=truth)
+            case _:
+                is_about_all = self._outside(condition) is not None or has_workgroup(condition)
+                tests = self._spans.all(condition, truth=truth) if is_about_all else None
+                found.tests += tests or ()
+                return tests is not None
+
+    def _come_by(self, value: h.Node, before: h.Node, region: h.Node, found: _Interior, *, truth: bool) -> bool:
+        """Let all lanes come to a region from one block, with a value there that is `truth`."""
+        source = self._items.get(block_leader(before))
+        if source is None or not self._pass(source, found):
+            return False
+        is_taken = self._take(source, BlockEdge(source.leader, region), found)
+        return is_taken and (constant_truth(value) is truth or self._decide(value, found, truth=truth))
+
+    def _pass(self, item: Item, found: _Interior) -> bool:
+        """Let all lanes pass an item."""
+        if item.leader is self._body.top.header:
+            return True
+        if item.twin is not None:
+            return self._pass(item.twin, found)
+        if len(item.incoming) != 1:
+            return False
+        (edge,) = item.incoming
+        source = self._items[edge.source]
+        return self._pass(source, found) and self._take(source, edge, found)
+
+    def _dead(self, ways: Mapping[h.Node, BlockEdge]) -> set[Item]:
+        """The items that no lane passes."""
+        dead = set[Item]()
+        for item in self._body.top.items:
+            if item.leader is not self._body.top.header and not list(self._live_edges(item, ways, dead)):
+                dead.add(item)
+        return dead
+
+    def _live_edges(self, item: Item, ways: Mapping[h.Node, BlockEdge], dead: set[Item]) -> Iterator[BlockEdge]:
+        for edge in item.incoming:
+            if self._items[edge.source] not in dead and ways.get(edge.source, edge) == edge:
+                yield edge
+
+    def _is_passed(self, item: Item, ways: Mapping[h.Node, BlockEdge], dead: set[Item], passed: set[Item]) -> bool:
+        """Whether all lanes pass an item."""
+        if item.leader is self._body.top.header or (item.twin is not None and item.twin in passed):
+            return True
+        edges = list(self._live_edges(item, ways, dead))
+        is_sure = edges[0].source in ways or not isinstance(self._placed.exits[edges[0].source], h.If)
+        return len(edges) == 1 and is_sure and self._items[edges[0].source] in passed
+
+    # Positions
+
+    def _proved(self, passed: set[Item], found: _Interior) -> tuple[Proved, int]:
+        """What can be proved of the positions in items that all lanes pass, and how many tests that replaces."""
+        in_range, same = set[tuple[h.Node, h.DynamicConstant]](), dict[h.Node, h.Node]()
+        exact, linear = set[h.Node](), set[h.Node]()
+        for item in self._body.top.items:
+            if item not in passed:
+                continue
+            for position, extent in accessed(self._placed, self._plan, self._private, item.leader):
+                tests = None if self._shapes.at(position, item.leader) == UNIFORM else self._in_range(position, extent)
+                if tests is not None:
+                    found.tests += tests
+                    in_range.add((position, extent))
+                    exact.update(self._spans.followed(position))
+                    self._find_unchanged(position, item.leader, found, same)
+                    self._is_linear(position, item.leader, same, linear)
+        stepless = self._spans.stepless
+        proved = Proved(frozenset(in_range), frozenset(linear), frozenset(exact), same, stepless, streaming=True)
+        return proved, len(in_range) + len(same)
+
+    def _in_range(self, position: h.Node, extent: h.DynamicConstant) -> tuple[str, ...] | None:
+        return self._spans.in_range(position, self._nodes.memory.dynamic(extent))
+
+    def _find_unchanged(self, node: h.Node, leader: h.Node, found: _Interior, same: dict[h.Node, h.Node]) -> None:
+        """Find the operations in a position that leave one operand as it is, as clamps do in the interior."""
+        if self._placed.place.get(node) not in self._body.level_of or node in same:
+            return
+        match node:
+            case h.Intrinsic(arguments=arguments):
+                tests = self._spans.unlimited(node)
+                kept = next((it for it in arguments if self._outside(it) is None), None)
+            case h.Select(condition=condition):
+                kept = self._shapes.likely_arm(node, leader)
+                tests = None if kept is None else self._spans.all(condition, truth=kept is node.if_true)
+            case h.Binary() | h.Cast() | h.Bitcast():
+                tests = kept = None
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
+                return
+            case _:
+                assert_never(node)
+        if tests is not None and kept is not None:
+            found.tests += tests
+            same[node] = kept
+        for operand in predecessors(node):
+            self._find_unchanged(operand, leader, found, same)
+
+    def _is_linear(self, node: h.Node, leader: h.Node, same: Mapping[h.Node, h.Node], linear: set[h.Node]) -> bool:
+        """Whether a value that does not wrap is affine in each gang; if so, adds all that it is computed from."""
+        if self._shapes.at(node, leader).kind is not Kind.SPECULATED or node in linear:
+            return True
+        match node:
+            case _ if node in same:
+                operands: Sequence[h.Node] = [same[node]]
+            case _ if node in self._spans.stepless:
+                found = self._spans.stepless[node].operand
+                operands = [] if found is None else [found]
+            case h.Binary(op=h.BinaryOp.ADD | h.BinaryOp.SUB | h.BinaryOp.MUL | h.BinaryOp.SHIFT_LEFT):
+                operands = predecessors(node)
+            case h.Cast() | h.Bitcast():
+                operands = predecessors(node)
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
+                return False
+            case _:
+                assert_never(node)
+        are_linear = [self._is_linear(it, leader, same, linear) for it in operands]
+        if all(are_linear):
+            linear.add(node)
+        return all(are_linear)
+
+
+def _is_true(edge: BlockEdge) -> bool:
+    """Whether an edge is taken where the condition of a branch is true."""
+    return isinstance(edge.target, h.Read) and edge.target.indices == [h.ControlIndex(1)]
+
+
+def _is_position(node: h.Node, depth: int = 12) -> bool:
+    """Whether an integer depends on a thread's number."""
+    match node:
+        case h.ThreadID():
+            return True
+        case h.Binary() | h.Unary() | h.Cast() | h.Bitcast() | h.Select() | h.Intrinsic() if depth > 0:
+            return any(_is_position(it, depth - 1) for it in predecessors(node))
+        case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
+            return False
+        case _:
+            assert_never(node)

@@ -1,0 +1,144 @@
+"""Workgroups in the interior of a problem run a loop without masks, range tests and clamps. However a stencil is
+spelled, it has one, and gangs do what single lanes do around every edge.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
+from tinct.backend.cpu.emit import Tier
+from tinct.ir.source import Source
+from tinct.shader import Shader
+
+HEAD = """
+struct Sizes { w: u32, h: u32 }
+@group(0) @binding(0) var<uniform> p: Sizes;
+@group(0) @binding(1) var<storage> u: array<u32>;
+@group(0) @binding(2) var<storage, read_write> r: array<u32>;
+fn at(x: i32, y: i32) -> u32 {
+    let w = i32(p.w); let h = i32(p.h);
+    return u[u32(min(max(y, 0), h - 1) * w + min(max(x, 0), w - 1))];
+}
+"""
+GUARD = "if x >= w || y >= h { return; } "
+SUM = "r[y*w+x] = u[y*w+x] * 2u + u[a*w+x] * 3u + u[b*w+x] * 5u + u[y*w+l] * 7u + u[y*w+g] * 11u;"
+SPELLINGS = {
+    "min and max": f"""{GUARD} let l = max(x, 1u) - 1u; let g = min(x + 1u, w - 1u);
+        let a = max(y, 1u) - 1u; let b = min(y + 1u, h - 1u); {SUM}""",
+    "clamp": GUARD
+    + """let i = i32(x); let j = i32(y); let m = i32(w); let n = i32(h);
+        r[j*m+i] = u[clamp(j-1,0,n-1)*m+i] + u[clamp(j+1,0,n-1)*m+i] * 3u + u[j*m+clamp(i-1,0,m-1)] * 5u
+            + u[j*m+clamp(i+1,0,m-1)] * 7u;""",
+    "select": f"""{GUARD} let l = select(x - 1u, 0u, x == 0u); let g = select(x + 1u, x, x == w - 1u);
+        let a = select(y, y - 1u, y > 0u); let b = select(h - 1u, y + 1u, y + 1u < h); {SUM}""",
+    "select of a conjunction": """if x >= w || y >= h { return; }
+        r[y*w+x] = u[select(y*w+x, y*w+x+1u, (x + 1u < w) & (y + 1u < h))] + u[y*w+x] * 3u + u[max(x, 1u) - 1u];""",
+    "a branch around all": """if x > 0u && x < w - 1u && y > 0u && y < h - 1u {
+        let i = y*w+x; r[i] = u[i] + u[i-w] * 3u + u[i+w] * 5u + u[i-1u] * 7u + u[i+1u] * 11u; }""",
+    "a branch, and what is on the border": """if x < w && y < h { let i = y*w+x;
+        if (x > 0u) & (x < w - 1u) & (y > 0u) & (y < h - 1u) { r[i] = u[i] + u[i-w] * 3u + u[i+1u] * 11u; }
+        else { r[i] = u[i] + 1u; } }""",
+    "a branch for each neighbour": f"""{GUARD} let i = y*w+x; let c = u[i]; var a = c; var b = c; var l = c; var g = c;
+        if y > 0u {{ a = u[i-w]; }} if y < h - 1u {{ b = u[i+w]; }} if x > 0u {{ l = u[i-1u]; }}
+        if x < w - 1u {{ g = u[i+1u]; }} r[i] = c + a * 3u + b * 5u + l * 7u + g * 11u;""",
+    "a function": f"""{GUARD} let i = i32(x); let j = i32(y);
+        r[y*w+x] = at(i,j) + at(i-1,j) * 3u + at(i+1,j) * 5u + at(i,j-1) * 7u + at(i,j+1) * 11u;""",
+    "nothing beyond a border": """if !(x < w) { return; } if !(y < h) { return; }
+        var s = u[y*w+x]; if x >= 2u { s += u[y*w+x-2u] * 3u; } if x + 2u < w { s += u[y*w+x+2u] * 5u; }
+        r[y*w+x] = s;""",
+    "the border first": f"""{GUARD} if x == 0u || x == w - 1u {{ r[y*w+x] = 7u; return; }}
+        r[y*w+x] = u[y*w+x-1u] + u[y*w+x+1u] * 3u;""",
+}
+SHAPES = [(16, 16), (32, 4), (64, 1), (8, 8)]
+
+
+def kernel(body: str, shape: tuple[int, int], tier: Tier) -> CompiledKernel:
+    text = f"""{HEAD}
+@compute @workgroup_size({shape[0]}, {shape[1]})
+fn main(@builtin(global_invocation_id) id: vec3u) {{ let x = id.x; let y = id.y; let w = p.w; let h = p.h; {body} }}"""
+    found = Shader(Source.from_text(text)).kernel()
+    return compile_entry(found.shader.compilation(found.info.name, {}).hercules, CpuOptions(tier))
+
+
+def results(compiled: CompiledKernel, w: int, h: int, elements: int, groups: tuple[int, int, int]) -> bytes:
+    """All but the last element, into which several invocations may write."""
+    u = np.random.default_rng(3).integers(0, 100, elements).astype(np.uint32)
+    given = {"u": u, "r": np.full(elements, 5, np.uint32), "p": np.array([w, h], np.uint32)}
+    compiled.run([given[slot.name].view(np.uint8) for slot in compiled.slots], groups, workers=1)
+    return given["r"][:-1].tobytes()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_every_spelling_has_an_interior(name: str, shape: tuple[int, int]) -> None:
+    gang, lane = (kernel(SPELLINGS[name], shape, tier) for tier in ("gang", "lane"))
+    assert gang.tier == "gang"
+    assert "interior." in gang.llvm(optimised=False)
+    groups = -(-130 // shape[0]), -(-40 // shape[1]), 1
+    for w, h in ((130, 40), (128, 32), (131, 5), (1, 40), (64, 1), (0, 7), (2**31, 3), (2**32 - 1, 2**32 - 1)):
+        for elements in (1, 100, 5200, 6000):
+            found, expected = (results(it, w, h, elements, groups) for it in (gang, lane))
+            assert found == expected, (w, h, elements)
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_the_interior_has_no_masks_and_no_clamps(name: str) -> None:
+    interior = re.search(
+        r"\ninterior\..*?\nborder\.", kernel(SPELLINGS[name], (64, 4), "gang").llvm(optimised=False), re.S
+    )
+    assert interior is not None
+    for absent in ("masked", "gather", "scatter", "llvm.umin", "llvm.smin", "llvm.smax", "llvm.umax"):
+        assert absent not in interior[0]
+
+
+FLAT = """let i = x; let c = {column}; let d = {row}; if {outside} {{ return; }}
+    let l = max(c, 1u) - 1u; let g = min(c + 1u, w - 1u); let a = max(d, 1u) - 1u; let b = min(d + 1u, h - 1u);
+    r[i] = u[i] + u[a*w+c] * 3u + u[b*w+c] * 5u + u[d*w+l] * 7u + u[d*w+g] * 11u;"""
+DIVISIONS = {
+    "divided": FLAT.format(column="i % w", row="i / w", outside="i >= w * h"),
+    "signed": FLAT.format(column="u32(i32(i) % i32(w))", row="u32(i32(i) / i32(w))", outside="i >= w * h"),
+    "subtracted": FLAT.format(column="i - i / w * w", row="i / w", outside="i >= w * h"),
+    "by a constant": FLAT.format(column="i % 640u", row="i / 640u", outside="d >= h || c >= w"),
+    "masked": FLAT.format(column="i & 511u", row="i >> 9u", outside="d >= h || c >= w"),
+}
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_indices_that_are_divided_have_an_interior(name: str) -> None:
+    gang, lane = (kernel(DIVISIONS[name], (256, 1), tier) for tier in ("gang", "lane"))
+    interior = re.search(r"\ninterior\..*?\nborder\.", gang.llvm(optimised=False), re.S)
+    assert interior is not None
+    assert "masked" not in interior[0]
+    for absent in ("= urem i", "= udiv i", "= srem i", "= sdiv i"):  # of scalars
+        assert absent not in interior[0]
+    for w, h in ((512, 9), (640, 7), (130, 40), (1, 40), (0, 7), (7, 0), (5000, 1), (2**31, 3), (2**32 - 1, 2)):
+        for elements in (1, 100, 4700, 5200):
+            found, expected = (results(it, w, h, elements, (20, 1, 1)) for it in (gang, lane))
+            assert found == expected, (w, h, elements)
+
+
+def test_loads_on_one_cache_line_are_prefetched_once() -> None:
+    """Three rows, with three loads in each."""
+    row = "u[{0}*w+x-1u] + u[{0}*w+x] + u[{0}*w+x+1u]"
+    rows = " + ".join(row.format(it) for it in ("(y - 1u)", "y", "(y + 1u)"))
+    body = f"if x > 0u && x + 1u < w && y > 0u && y + 1u < h {{ r[y*w+x] = {rows}; }}"
+    interior = re.search(r"\ninterior\..*?\nborder\.", kernel(body, (64, 1), "gang").llvm(optimised=False), re.S)
+    assert interior is not None
+    assert interior[0].count("call void @llvm.prefetch") == 3
+    assert interior[0].count("load <16 x i32>") == 9
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (var k = 0u; k < 9u; k++) { r[y*w+x] += u[y*w+x+k]; }",
+        "r[y*w+x] = u32(sin(f32(u[y*w+x])));",
+        "let i = u[y*w+x]; r[i] = u[i] + u[i+1u];",
+    ],
+)
+def test_other_bodies_have_one_loop(body: str) -> None:
+    assert "interior." not in kernel(body, (64, 4), "gang").llvm(optimised=False)
