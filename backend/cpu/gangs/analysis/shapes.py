@@ -6,7 +6,7 @@ the same for all lanes that are still in the loop, but varies after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import assert_never
@@ -293,7 +293,7 @@ class Shapes:
             return ROW_UNIFORM
         if op is h.BinaryOp.XOR and UNIFORM in (left, right):
             varying, shape = (lhs, left) if right == UNIFORM else (rhs, right)
-            if shape == PERMUTED or (shape == Shape(Kind.AFFINE, 1) and self._is_in_block(varying, set())):
+            if shape == PERMUTED or (shape == Shape(Kind.AFFINE, 1) and self._is_in_block(varying)):
                 return PERMUTED
         if op is h.BinaryOp.ADD and {left, right} == {UNIFORM, PERMUTED}:
             return PERMUTED if self._is_multiple(lhs if left == UNIFORM else rhs) else VARYING
@@ -345,36 +345,36 @@ class Shapes:
             case _:
                 return VARYING
 
-    def _is_in_block(self, node: h.Node, assumed: set[h.Node]) -> bool:
+    def _is_in_block(self, node: h.Node) -> bool:
         """Whether the lanes' values are a multiple of the number of lanes plus the lanes' numbers: the thread number,
-        and counters that begin with it and rise by such multiples. Of Phis in `assumed`, that is assumed.
+        and counters that begin with it and rise by such multiples.
         """
-        match node:
-            case h.Cast(type=type, operand=operand) if type in (U32, U64):
-                return self._is_in_block(operand, assumed)
-            case h.Binary(op=h.BinaryOp.ADD, lhs=lhs, rhs=rhs):
-                pairs = (lhs, rhs), (rhs, lhs)
-                return any(self._is_multiple(one) and self._is_in_block(other, assumed) for one, other in pairs)
-            case h.Phi(values=values):
-                return node in assumed or all(self._is_in_block(it, {*assumed, node}) for it in values)
-            case _:
-                return self._thread_ids.get(node) == Shape(Kind.AFFINE, 1)
+        return _all_reached(node, self._in_block_if)
+
+    def _in_block_if(self, node: h.Node) -> Sequence[h.Node] | None:
+        """The values that must be in a block for this one to be; None if it is not."""
+        if isinstance(node, h.Phi):
+            return node.values
+        if isinstance(node, h.Binary) and node.op is h.BinaryOp.ADD:
+            pairs = (node.lhs, node.rhs), (node.rhs, node.lhs)
+            return next(([other] for one, other in pairs if self._is_multiple(one)), None)
+        return _widened(node) or (() if self._thread_ids.get(node) == Shape(Kind.AFFINE, 1) else None)
 
     def _is_multiple(self, node: h.Node) -> bool:
         """Whether a value is a constant multiple of the number of lanes, or a loop's counter times such a constant.
         Positions with the workgroup's number are in buffers, and better speculated (see `control.versions`).
         """
-        match node:
-            case h.Cast(type=type, operand=operand) if type in (U32, U64):
-                return self._is_multiple(operand)
-            case h.Binary(op=h.BinaryOp.MUL, lhs=lhs, rhs=rhs):
-                pairs = (lhs, rhs), (rhs, lhs)
-                return any(isinstance(one, h.Phi) and self._is_multiple(other) for one, other in pairs)
-            case h.Binary(op=h.BinaryOp.ADD, lhs=lhs, rhs=rhs):
-                return self._is_multiple(lhs) and self._is_multiple(rhs)
-            case _:
-                value = constant_value(node)
-                return value is not None and value % self._lanes == 0
+        return _all_reached(node, self._multiple_if)
+
+    def _multiple_if(self, node: h.Node) -> Sequence[h.Node] | None:
+        """The values that must be multiples for this one to be; None if it is none."""
+        if isinstance(node, h.Binary) and node.op is h.BinaryOp.MUL:
+            pairs = (node.lhs, node.rhs), (node.rhs, node.lhs)
+            return next(([other] for one, other in pairs if isinstance(one, h.Phi)), None)
+        if isinstance(node, h.Binary) and node.op is h.BinaryOp.ADD:
+            return node.lhs, node.rhs
+        value = constant_value(node)
+        return _widened(node) or (() if value is not None and value % self._lanes == 0 else None)
 
     @staticmethod
     def _cast(shape: Shape, source: h.Type, target: h.Type) -> Shape:
@@ -450,3 +450,20 @@ def _common(shapes: Sequence[Shape]) -> Shape:
     if all(it in (UNIFORM, ROW_UNIFORM) for it in shapes) and ROW_UNIFORM in shapes:
         return ROW_UNIFORM
     return shapes[0] if all(it == shapes[0] for it in shapes) else VARYING
+
+
+def _widened(node: h.Node) -> Sequence[h.Node]:
+    """The operand of a cast that changes no number; nothing for other nodes."""
+    return [node.operand] if isinstance(node, h.Cast) and node.type in (U32, U64) else ()
+
+
+def _all_reached(node: h.Node, needed: Callable[[h.Node], Sequence[h.Node] | None]) -> bool:
+    """Whether `needed` is not None for a node, nor for any of the nodes that are needed then, and so on."""
+    reached, waiting = {node}, [node]
+    while waiting:
+        found = needed(waiting.pop())
+        if found is None:
+            return False
+        waiting += [it for it in found if it not in reached]
+        reached.update(found)
+    return True
