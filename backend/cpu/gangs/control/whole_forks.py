@@ -212,7 +212,7 @@ class WholeForks:
     def _proved(self, passed: set[Item], found: _Interior) -> tuple[Proved, int]:
         """What can be proved of the positions in items that all lanes pass, and how many tests that replaces."""
         in_range, same = set[tuple[h.Node, h.DynamicConstant]](), dict[h.Node, h.Node]()
-        exact, linear = set[h.Node](), set[h.Node]()
+        exact, linear, searched = set[h.Node](), dict[h.Node, bool](), set[h.Node]()
         for item in self._body.top.items:
             if item not in passed:
                 continue
@@ -222,19 +222,28 @@ class WholeForks:
                     found.tests += tests
                     in_range.add((position, extent))
                     exact.update(self._spans.followed(position))
-                    self._find_unchanged(position, item.leader, found, same)
+                    self._find_unchanged(position, item.leader, found, same, searched)
                     self._is_linear(position, item.leader, same, linear)
         stepless = self._spans.stepless
-        proved = Proved(frozenset(in_range), frozenset(linear), frozenset(exact), same, stepless, streaming=True)
+        even = frozenset(node for node, is_linear in linear.items() if is_linear)
+        proved = Proved(frozenset(in_range), even, frozenset(exact), same, stepless, streaming=True)
         return proved, len(in_range) + len(same)
 
     def _in_range(self, position: h.Node, extent: h.DynamicConstant) -> tuple[str, ...] | None:
         return self._spans.in_range(position, self._nodes.memory.dynamic(extent))
 
-    def _find_unchanged(self, node: h.Node, leader: h.Node, found: _Interior, same: dict[h.Node, h.Node]) -> None:
+    def _find_unchanged(
+        self,
+        node: h.Node,
+        leader: h.Node,
+        found: _Interior,
+        same: dict[h.Node, h.Node],
+        searched: set[h.Node],
+    ) -> None:
         """Find the operations in a position that leave one operand as it is, as clamps do in the interior."""
-        if self._placed.place.get(node) not in self._body.level_of or node in same:
+        if self._placed.place.get(node) not in self._body.level_of or node in searched:
             return
+        searched.add(node)
         match node:
             case h.Intrinsic(arguments=arguments):
                 tests = self._spans.unlimited(node)
@@ -252,12 +261,16 @@ class WholeForks:
             found.tests += tests
             same[node] = kept
         for operand in predecessors(node):
-            self._find_unchanged(operand, leader, found, same)
+            self._find_unchanged(operand, leader, found, same, searched)
 
-    def _is_linear(self, node: h.Node, leader: h.Node, same: Mapping[h.Node, h.Node], linear: set[h.Node]) -> bool:
-        """Whether a value that does not wrap is affine in each gang; if so, adds all that it is computed from."""
-        if self._shapes.at(node, leader).kind is not Kind.SPECULATED or node in linear:
+    def _is_linear(
+        self, node: h.Node, leader: h.Node, same: Mapping[h.Node, h.Node], linear: dict[h.Node, bool]
+    ) -> bool:
+        """Whether a value that does not wrap is affine in each gang. Says so in `linear` of all it is computed from."""
+        if self._shapes.at(node, leader).kind is not Kind.SPECULATED:
             return True
+        if node in linear:
+            return linear[node]
         match node:
             case _ if node in same:
                 operands: Sequence[h.Node] = [same[node]]
@@ -273,9 +286,8 @@ class WholeForks:
             case _:
                 assert_never(node)
         are_linear = [self._is_linear(it, leader, same, linear) for it in operands]
-        if all(are_linear):
-            linear.add(node)
-        return all(are_linear)
+        linear[node] = all(are_linear)
+        return linear[node]
 
 
 def _is_true(edge: BlockEdge) -> bool:
