@@ -31,8 +31,11 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         return;
     }
     let middle = before[i];
-    let sum = cell(x - 1u, y, z) + cell(x + 1u, y, z)
-        + cell(x, y - 1u, z) + cell(x, y + 1u, z)
-        + cell(x, y, z - 1u) + cell(x, y, z + 1u);
+    let sum = cell(x - 1u, y, z)
+        + cell(x + 1u, y, z)
+        + cell(x, y - 1u, z)
+        + cell(x, y + 1u, z)
+        + cell(x, y, z - 1u)
+        + cell(x, y, z + 1u);
     after[i] = middle + grid.rate * (sum - 6.0 * middle);
 }

@@ -15,7 +15,7 @@ import pytest
 from tinct.backend.cpu import CpuOptions, compile_function
 from tinct.backend.cpu import nodes as lane_nodes
 from tinct.backend.cpu.emit import Tier
-from tinct.backend.cpu.gangs.control import blocks as gang_blocks
+from tinct.backend.cpu.gangs.values import values as gang_values
 from tinct.backend.cpu.layout import natural_layout
 from tinct.backend.cpu.llvm import Ops
 from tinct.ir.hercules import operations
@@ -133,7 +133,7 @@ def test_every_tier_gives_what_the_interpreter_gives(
     kind: type[ScalarNode], tier: Tier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     emitted: list[type[Node]] = []
-    emitter = gang_blocks if tier == "gang" else lane_nodes
+    emitter = gang_values if tier == "gang" else lane_nodes
     original = emitter.compute
 
     def compute(ops: Ops, node: Node, *rest: Any) -> str:

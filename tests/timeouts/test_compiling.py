@@ -90,11 +90,13 @@ def test_llvm_goes_on_with_a_short_module(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(jit, "make_object", slowly)
     text = f"; {uuid4()}\ndefine void @kernel() {{ ret void }}"
-    with compiling_within(0.05), pytest.raises(DeviceError, match=r"within 0\.05 s: LLVM's work goes on"):
-        jit.compile_module(text, "quick")
-    with compiling_within(0.05), pytest.raises(DeviceError, match=r"LLVM's work for another kernel goes on"):
-        jit.compile_module(text, "quick")
-    may_end.set()
+    try:
+        with compiling_within(0.05), pytest.raises(DeviceError, match=r"within 0\.05 s: LLVM's work goes on"):
+            jit.compile_module(text, "quick")
+        with compiling_within(0.05), pytest.raises(DeviceError, match=r"LLVM's work (for another kernel )?goes on"):
+            jit.compile_module(text, "quick")
+    finally:
+        may_end.set()
     with compiling_within(60):
         assert jit.compile_module(text, "quick").address
 
