@@ -4,7 +4,9 @@ The CPU seconds of an item are those of the process for a plain loop of `Graph.r
 processors were busy with items all the time, a stream would do as many items a second as there are processors, divided
 by these seconds; the share of that is shown. It is a product: the CPU seconds of an item in the loop relative to the
 stream, and the share of time in which the stream keeps the processors busy, which is less where other programs run.
-Rounds of the loop and of the stream are interleaved. At the end, many small items show how memory grows.
+Frames are read-only, as are those of a file in memory, so that the stream does not copy them; the share with frames
+that are copied is shown, too. Rounds of the loop and of the streams are interleaved. At the end, many small items show
+how memory grows.
 """
 
 from __future__ import annotations
@@ -47,8 +49,11 @@ def stages(frame):
 def streams(rounds: int, items: int, elements: int, many: int) -> dict[str, Any]:
     """Seconds and shares of each round, and the bytes by which memory grows over `many` small items."""
     frame = np.random.default_rng(1).random(elements, dtype=np.float32)
+    fixed = frame.copy()
+    fixed.flags.writeable = False
     expected = stages.run({"frame": frame})["out"]
     shares: list[float] = []
+    copied_shares: list[float] = []
     seconds: dict[str, list[float]] = {"CPU seconds an item": [], "seconds an item in the stream": []}
     seconds["CPU seconds an item in the stream"] = []
     for number in range(rounds + 1):
@@ -56,17 +61,25 @@ def streams(rounds: int, items: int, elements: int, many: int) -> dict[str, Any]
         for _ in range(items):
             stages.run({"frame": frame})
         busy = (time.process_time() - start) / items
-        begin, start = time.perf_counter(), time.process_time()
-        for outputs in stages.map(frame for _ in range(items)):
-            last = outputs["out"]
-        taken = (time.perf_counter() - begin) / items
-        np.testing.assert_array_equal(last, expected)
+        copied, _ = streamed(frame, items, expected)
+        taken, busy_in_stream = streamed(fixed, items, expected)
         if number:  # the first round compiles
             seconds["CPU seconds an item"].append(busy)
             seconds["seconds an item in the stream"].append(taken)
-            seconds["CPU seconds an item in the stream"].append((time.process_time() - start) / items)
+            seconds["CPU seconds an item in the stream"].append(busy_in_stream)
             shares.append(busy / available_processors() / taken)
-    return {"seconds": seconds, "share": shares, "growth": growth(many)}
+            copied_shares.append(busy / available_processors() / copied)
+    return {"seconds": seconds, "share": shares, "share of copied": copied_shares, "growth": growth(many)}
+
+
+def streamed(frame: np.ndarray, items: int, expected: np.ndarray) -> tuple[float, float]:
+    """Seconds of an item in a stream, by the clock and of processors."""
+    begin, start = time.perf_counter(), time.process_time()
+    for outputs in stages.map(frame for _ in range(items)):
+        last = outputs["out"]
+    taken, busy = time.perf_counter() - begin, time.process_time() - start
+    np.testing.assert_array_equal(last, expected)
+    return taken / items, busy / items
 
 
 def growth(many: int) -> dict[str, float]:
@@ -97,6 +110,7 @@ def throughput(effort: Effort) -> Iterator[Comparison]:
     notes = (
         f"an item of the loop costs {cost:.2f} of the CPU seconds of one in the stream, which keeps "
         f"processors busy for {bar.figure / cost:.2f} of the time",
+        f"share of processors with frames that are copied: {statistics.median(found['share of copied']):.2f}",
         f"peak memory: {early:,.0f} kB after a tenth of {many:,} items, {late:,.0f} kB after all",
     )
     yield Comparison("a stream of three stages", seconds, "seconds an item in the stream", (bar,), notes)
