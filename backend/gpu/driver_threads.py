@@ -60,6 +60,7 @@ class DriverThreads:
     def __init__(self) -> None:
         self._processors = sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else []
         self._policy = SharingPolicy(len(self._processors))
+        self._are_on_one = False
         self._dispatches = 0
         self._start = self._work_at_start = 0.0
 
@@ -73,23 +74,23 @@ class DriverThreads:
         """The driver has done all that it was given."""
         if self._dispatches and len(self._processors) > 1:
             duration, work = time.perf_counter() - self._start, _work() - self._work_at_start
-            shared = self._policy.shares
             self._policy.learn(BusyInterval(self._dispatches, work, duration))
-            self._place(unless=shared)
+            self._place()
         self._dispatches = 0
 
     def spread(self) -> None:
         """Let the threads use all processors, for work that may be of another kind than what was measured."""
-        shared, self._policy.shares, self._dispatches = self._policy.shares, False, 0
-        self._place(unless=shared)
+        self._policy.shares, self._dispatches = False, 0
+        self._place()
 
-    def _place(self, *, unless: bool) -> None:
+    def _place(self) -> None:
         """Place the threads as the policy says, unless they are placed so."""
-        shares = self._policy.shares
-        if shares != unless:
-            # By the number of the process, so that several workers do not share one processor.
-            one = self._processors[os.getpid() % len(self._processors)]
-            place_other_threads({one} if shares else set(self._processors))
+        if self._policy.shares == self._are_on_one:
+            return
+        self._are_on_one = self._policy.shares
+        # By the number of the process, so that several workers do not share one processor.
+        one = self._processors[os.getpid() % len(self._processors)]
+        place_other_threads({one} if self._are_on_one else set(self._processors))
 
 
 def place_other_threads(processors: set[int]) -> None:

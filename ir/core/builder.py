@@ -212,6 +212,20 @@ class Builder(OperationBuilder):
         self.branch(node.merge_target)
         self.block = node.merge_target
 
+    def repeat(self, loop: Loop, *, until: Value) -> None:
+        """End the body of an entered loop, which is executed again until the condition holds; go on after the loop."""
+        done = self.enter_if(until)
+        assert done.merge_target is not None
+        with self.at(done.true_target):
+            self.branch(loop.merge_target)
+        with self.at(done.false_target):
+            self.branch(done.merge_target)
+        self.block = done.merge_target
+        self.branch(loop.continuing_target)
+        with self.at(loop.continuing_target):
+            self.branch(loop.start_target)
+        self.block = loop.merge_target
+
     @contextmanager
     def counting(self, first: Value, end: Value, *, step: int = 1, name: str | None = None) -> Generator[Value]:
         """A loop whose body is what is built inside of the `with`, for each number from `first` to before `end`."""

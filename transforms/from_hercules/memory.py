@@ -295,16 +295,7 @@ class Memory:
         builder.store(found, old)
         exchanged = builder.access(result, [u32(1)])
         other = builder.binary(BinaryOp.NOT_EQUAL, old, comparand)
-        done = builder.enter_if(builder.binary(BinaryOp.OR, exchanged, other))
-        for arm, target in ((done.true_target, loop.merge_target), (done.false_target, done.merge_target)):
-            assert target is not None
-            with builder.at(arm):
-                builder.branch(target)
-        builder.block = done.merge_target
-        builder.branch(loop.continuing_target)
-        with builder.at(loop.continuing_target):
-            builder.branch(loop.start_target)
-        builder.block = loop.merge_target
+        builder.repeat(loop, until=builder.binary(BinaryOp.OR, exchanged, other))
         return builder.load(found)
 
     # Vectors

@@ -201,13 +201,4 @@ def _exchange(lowering: Lowering, place: Value, function: str, value: Value) -> 
     joined = lowering.apply(function, [_bits_as(lowering, old, w.F32), value])
     result = builder.builtin_call("atomicCompareExchangeWeak", [place, old, _bits_as(lowering, joined, w.U32)])
     builder.store(seen, builder.access(result, [u32(0)]))
-    done = builder.enter_if(builder.access(result, [u32(1)]))
-    assert done.merge_target is not None
-    for arm, target in ((done.true_target, loop.merge_target), (done.false_target, done.merge_target)):
-        with builder.at(arm):
-            builder.branch(target)
-    builder.block = done.merge_target
-    builder.branch(loop.continuing_target)
-    with builder.at(loop.continuing_target):
-        builder.branch(loop.start_target)
-    builder.block = loop.merge_target
+    builder.repeat(loop, until=builder.access(result, [u32(1)]))

@@ -261,13 +261,18 @@ def is_access(node: h.Node) -> TypeGuard[h.Read | h.Write]:
     return isinstance(node, (h.Read, h.Write)) and not is_version_projection(node)
 
 
-def has_workgroup(node: h.Node, depth: int = 12) -> bool:
+def has_workgroup(node: h.Node) -> bool:
     """Whether an integer depends on the number of a workgroup."""
+    return has_thread(node, lambda it: isinstance(it.fork, h.Fork) and not isinstance(it.fork.factor, h.DynamicLiteral))
+
+
+def has_thread(node: h.Node, is_wanted: Callable[[h.ThreadID], bool], depth: int = 12) -> bool:
+    """Whether an integer depends on a wanted number of a thread."""
     match node:
-        case h.ThreadID(fork=h.Fork(factor=factor)):
-            return not isinstance(factor, h.DynamicLiteral)
+        case h.ThreadID():
+            return is_wanted(node)
         case h.Binary() | h.Unary() | h.Cast() | h.Bitcast() | h.Select() | h.Intrinsic() if depth > 0:
-            return any(has_workgroup(it, depth - 1) for it in predecessors(node))
+            return any(has_thread(it, is_wanted, depth - 1) for it in predecessors(node))
         case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
             return False
         case _:

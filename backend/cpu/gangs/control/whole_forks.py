@@ -22,7 +22,7 @@ from ..analysis.shapes import UNIFORM, Kind
 from ..analysis.spans import Span, Spans
 from ..context import GangContext
 from ..site import Proved
-from .versions import accessed, has_workgroup, is_access, is_heavy
+from .versions import accessed, has_thread, has_workgroup, is_access, is_heavy
 
 _MOST = 480
 """The most operations, summed over all parts, of a body that gets a version more."""
@@ -130,7 +130,9 @@ class WholeForks:
         accesses = [sum(map(is_access, it)) for it in (first, second)]
         if not any(accesses):
             return
-        likely = likely_outcome(exit.condition, lambda it: not _is_position(it)) if all(accesses) else None
+        likely = (
+            likely_outcome(exit.condition, lambda it: not has_thread(it, lambda _: True)) if all(accesses) else None
+        )
         is_first = accesses[0] > accesses[1] if likely is None else _is_true(edges[0]) == likely
         trial = _Interior(dict(found.ways), list(found.tests))
         if self._take(item, edges[0 if is_first else 1], trial):
@@ -293,16 +295,3 @@ class WholeForks:
 def _is_true(edge: BlockEdge) -> bool:
     """Whether an edge is taken where the condition of a branch is true."""
     return isinstance(edge.target, h.Read) and edge.target.indices == [h.ControlIndex(1)]
-
-
-def _is_position(node: h.Node, depth: int = 12) -> bool:
-    """Whether an integer depends on a thread's number."""
-    match node:
-        case h.ThreadID():
-            return True
-        case h.Binary() | h.Unary() | h.Cast() | h.Bitcast() | h.Select() | h.Intrinsic() if depth > 0:
-            return any(_is_position(it, depth - 1) for it in predecessors(node))
-        case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
-            return False
-        case _:
-            assert_never(node)
