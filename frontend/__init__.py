@@ -13,7 +13,7 @@ from ..ir.source import Source
 from ..ir.wgsl.program import Program
 from .parse import ParseResult, parse
 from .print_comments import print_comments
-from .resolve import Resolved, check_pipeline, nesting_fault, resolve
+from .resolve import Resolved, check_default_pipelines, check_pipeline, nesting_fault, resolve
 
 __all__ = ["Resolved", "check", "check_pipeline", "load_program", "nesting_fault", "parse", "resolve"]
 
@@ -33,8 +33,13 @@ def load_program(source: Source, *, seconds: dict[str, float] | None = None) -> 
 
 
 def check(source: Source) -> tuple[Diagnostic, ...]:
-    """All diagnostics of a source, warnings included; it is valid if none is an error."""
-    return _run(source, {})[1]
+    """All diagnostics of a source; it is valid if none is an error.
+
+    Warnings are included, and what forbids or limits the pipelines of its entry points while all overrides have their
+    default values is among them.
+    """
+    program, found = _run(source, {})
+    return found if program is None else _shown([*found, *check_default_pipelines(program)])
 
 
 @paused_collection()

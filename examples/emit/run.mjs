@@ -17,7 +17,7 @@ async function main(gpu, folder, executions) {
     const plan = JSON.parse(await readFile(join(folder, "plan.json"), "utf8"));
     const adapter = await gpu.requestAdapter();
     if (!adapter) throw new Error("there is no GPU that WebGPU can use");
-    const device = await adapter.requestDevice({ requiredFeatures: plan.features });
+    const device = await adapter.requestDevice({ requiredFeatures: plan.features, requiredLimits: plan.limits });
     device.addEventListener("uncapturederror", ({ error }) => {
         throw error;
     });

@@ -1,7 +1,8 @@
 """Checks of compute pipeline creation: override values, and every expression that depends on them.
 
 WGSL defers to pipeline creation the checks that need override values ("Override Expressions", "workgroup_size", "Array
-Types"). Only declarations that the entry point reaches are checked. The limits are WebGPU's default ones.
+Types"). Only declarations that the entry point reaches are checked. What is over WebGPU's default limits, but not over
+all that adapters have, is worth a warning.
 """
 
 from __future__ import annotations
@@ -10,9 +11,19 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 
 from ...base.interpreter_state import deep_nesting
-from ...ir.diagnostics import Diagnostic, DiagnosticList, Note
+from ...ir.diagnostics import Diagnostic, DiagnosticList, Note, Severity
 from ...ir.entry_points import missing_entry_point
-from ...ir.layout_sizes import round_up, size_of
+from ...ir.layout_sizes import size_of
+from ...ir.limits import (
+    IMMEDIATE_DATA,
+    LARGEST_WORKGROUP,
+    MOST_INVOCATIONS,
+    PROMISED,
+    WORKGROUP_STORAGE,
+    counted_storage,
+    limits_of_size,
+    over_promised,
+)
 from ...ir.overrides import Number, missing_override, override_value, unknown_override
 from ...ir.scalars import EvaluationError
 from ...ir.schema.runtime import SchemaNode
@@ -24,6 +35,7 @@ from ...ir.types import (
     Buffer,
     OverrideCount,
     Scalar,
+    Stage,
     walk,
 )
 from ...ir.wgsl import ast
@@ -36,11 +48,6 @@ from .functions import subgroup_size_fault
 from .override_evaluation import OverrideEvaluator
 from .suggest import Hints
 from .type_names import buffer_size_fault, element_count_fault
-
-LARGEST_WORKGROUP = (256, 256, 64)
-MOST_INVOCATIONS = 256
-WORKGROUP_STORAGE = 16384
-IMMEDIATE_DATA = 64
 
 
 @deep_nesting()
@@ -57,6 +64,30 @@ def check_pipeline(
     pipeline = _Pipeline(program, function, diagnostics)
     pipeline.check(constants or {})
     return tuple(diagnostics.items)
+
+
+def check_default_pipelines(program: Program) -> tuple[Diagnostic, ...]:
+    """Warnings of what is said of each entry point's compute pipeline while all overrides have their default values.
+
+    They are no errors: the text is valid, and may be meant for other values. Nothing is said of an entry point that
+    uses an override without a default value.
+    """
+    found: dict[Diagnostic, None] = {}
+    for function in program.entry_points:
+        if function.stage is not Stage.COMPUTE:
+            continue
+        said = check_pipeline(program, function.name)
+        if not any(it.code == "missing-override" for it in said):
+            found.update(dict.fromkeys(_as_warning(it, function.name) for it in said))
+    return tuple(found)
+
+
+def _as_warning(diagnostic: Diagnostic, entry: str) -> Diagnostic:
+    if not diagnostic.is_error:
+        return diagnostic
+    note = Note(f"so no pipeline of '{entry}' can be made while its overrides have their default values")
+    notes = (*diagnostic.notes, note)
+    return Diagnostic(Severity.WARNING, diagnostic.code, diagnostic.message, diagnostic.span, notes)
 
 
 class _Pipeline:
@@ -134,6 +165,18 @@ class _Pipeline:
         if math.prod(sizes) > MOST_INVOCATIONS:
             message = f"a workgroup has {math.prod(sizes)} invocations, but at most {MOST_INVOCATIONS} are allowed"
             self._error("invalid-workgroup-size", message, self._function.node.name_span)
+        self._check_promised(limits_of_size(sizes))
+
+    def _check_promised(self, needed: Mapping[str, int]) -> None:
+        """Warn of what is over the limits that every device has, unless an error says that no device has as much."""
+        over = [
+            f"{limit} of {value} (the default is {PROMISED[limit]})" for limit, value in over_promised(needed).items()
+        ]
+        if over and not self._has_failed():
+            message = f"a device has to be created with {' and '.join(over)}"
+            self._diagnostics.add(
+                Diagnostic(Severity.WARNING, "over-default-limits", message, self._function.node.name_span)
+            )
 
     def _check_subgroup_size(self) -> None:
         """It is a power of two, and divides the workgroup's width (WGSL, "subgroup_size")."""
@@ -176,10 +219,11 @@ class _Pipeline:
 
     def _check_storage(self) -> None:
         shared = [variable for variable in self._function.resources if variable.space is AddressSpace.WORKGROUP]
-        used = sum(round_up(16, size_of(variable.type, self._evaluator.counts)) for variable in shared)
+        used = sum(counted_storage(size_of(variable.type, self._evaluator.counts)) for variable in shared)
         if used > WORKGROUP_STORAGE:
             message = f"workgroup variables take {used} bytes, but at most {WORKGROUP_STORAGE} are allowed"
             self._error("too-much-workgroup-memory", message, self._function.node.name_span)
+        self._check_promised({"maxComputeWorkgroupStorageSize": used})
 
     # Bodies
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from ..builtins import SUBGROUP_SIZE
 from ..diagnostics import Diagnostic, ShaderError, not_supported, with_article
 from ..layout_sizes import size_of
+from ..limits import counted_storage, limits_of_size, over_promised
 from ..source import Source, Span
 from ..textures import is_loadable
 from ..types import AddressSpace, Array, Buffer, OverrideCount, Pointer, Struct, Texture, Type
@@ -31,6 +32,23 @@ def demanded_subgroup_size(entry: nodes.Function) -> int | None:
 def subgroup_size_of(entry: nodes.Function) -> int:
     """The size of the subgroups of an entry point on every device but a GPU."""
     return demanded_subgroup_size(entry) or SUBGROUP_SIZE
+
+
+def workgroup_storage(entry: nodes.Function) -> int:
+    """What an entry point takes of `maxComputeWorkgroupStorageSize`, once overrides have values."""
+    types = [it.type for it in entry.resources if isinstance(it, nodes.Var)]
+    stores = [it.store for it in types if isinstance(it, Pointer) and it.space is AddressSpace.WORKGROUP]
+    return sum(counted_storage(size_of(it)) for it in stores)
+
+
+def demanded_limits(entry: nodes.Function) -> dict[str, int]:
+    """The limits that a device must be asked for, since an entry point's workgroups take more than every device has.
+
+    Their names are those of GPUSupportedLimits. Overrides must have values.
+    """
+    values = [it.value.value for it in entry.workgroup_size if isinstance(it, nodes.Constant)]
+    sizes = limits_of_size([it for it in values if isinstance(it, int)])
+    return over_promised(sizes | {"maxComputeWorkgroupStorageSize": workgroup_storage(entry)})
 
 
 def check_runnable(entry: nodes.Function, source: Source | None = None) -> None:

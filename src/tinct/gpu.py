@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from collections.abc import Sequence
@@ -122,9 +123,23 @@ def kernel_for(
     if kernel.has_f16 and "shader-f16" not in adapter.features:
         raise DeviceError(f"not supported: f16 on {adapter.name}, which lacks shader-f16: '{kernel.entry}' enables it")
     check_nesting(adapter, kernel, compilation.entry)
+    _check_limits(adapter, kernel, compilation.entry)
     if kernel.subgroup_size is not None:
         _check_subgroup_size(device, kernel.subgroup_size, compilation.entry)
     return kernel
+
+
+def _check_limits(adapter: AdapterInfo, kernel: GpuKernel, name: str) -> None:
+    """Raise DeviceError for an adapter whose workgroups have less than a kernel's, known to the user by `name`."""
+    for limit, value in kernel.limits:
+        most = adapter.limits[_kebab_case(limit)]
+        if value > most:
+            raise DeviceError(f"'{name}' needs {limit} of {value:,}, but {adapter.name} has {most:,}")
+
+
+def _kebab_case(name: str) -> str:
+    """The name that an adapter gives a limit of GPUSupportedLimits: `max-buffer-size` for `maxBufferSize`."""
+    return re.sub("[A-Z]", lambda letter: f"-{letter[0].lower()}", name)
 
 
 def _check_subgroup_size(device: GpuDevice, demanded: int, name: str) -> None:

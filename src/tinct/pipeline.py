@@ -100,7 +100,8 @@ class GpuKernel:
     without one.
 
     `nesting` is the greatest nesting depth of conditions. `has_f16`: whether the text enables f16. `subgroup_size` is
-    what the shader demands, None where any will do, as it will by way of Hercules IR.
+    what the shader demands, None where any will do, as it will by way of Hercules IR. `limits` has names of
+    GPUSupportedLimits and the values that a device must be asked for, since workgroups take more than every device has.
     """
 
     wgsl: str
@@ -109,6 +110,7 @@ class GpuKernel:
     nesting: int
     has_f16: bool
     subgroup_size: int | None = None
+    limits: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,7 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
     """
     _import_in_time("backend.wgsl.printer", "transforms.pipelines", "transforms.to_wgsl.unit")
     from .backend.wgsl.printer import print_unit
-    from .ir.core.runnable import check_resources, demanded_subgroup_size
+    from .ir.core.runnable import check_resources, demanded_limits, demanded_subgroup_size
     from .transforms.core.condition_depth import deepest_nesting
     from .transforms.core.expand_views import ExpandViews
     from .transforms.passes import apply_passes
@@ -170,7 +172,8 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
     do(SPECIALISE, specialise, module, job.entry, job.constants)
     if options.via_hercules:
         module = _through_hercules(job, module, do)
-    demanded = demanded_subgroup_size(entry_point(module.functions, job.entry))
+    entry = entry_point(module.functions, job.entry)
+    demanded, limits = demanded_subgroup_size(entry), tuple(demanded_limits(entry).items())
     if options.for_naga:
         do(EXPAND, apply_passes, module, (ExpandViews(),))
     do(PREPARE, apply_passes, module, GPU.passes)
@@ -178,7 +181,8 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
     do(DIALECT, apply_passes, module, _dialect(options))
     nesting = deepest_nesting(module, job.entry)
     unit = do(RAISE, to_unit, module)
-    return GpuKernel(do(PRINT, print_unit, unit), job.entry, watch, nesting, "f16" in module.enables, demanded)
+    text = do(PRINT, print_unit, unit)
+    return GpuKernel(text, job.entry, watch, nesting, "f16" in module.enables, demanded, limits)
 
 
 def _through_hercules(job: Job, module: Module, do: Steps) -> Module:

@@ -18,10 +18,12 @@ class Follower:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.plan = json.loads((folder / "plan.json").read_text())
-        assert (self.plan["format"], self.plan["version"]) == ("tinct plan", 5)
+        assert (self.plan["format"], self.plan["version"]) == ("tinct plan", 6)
         adapters = wgpu.gpu.enumerate_adapters_sync()
         adapter = next(it for it in adapters if it.info["backend_type"] == "Vulkan")
-        self.device = adapter.request_device_sync(required_features=self.plan["features"])
+        self.device = adapter.request_device_sync(
+            required_features=self.plan["features"], required_limits=self.plan["limits"]
+        )
         self.buffers = [self.buffer(it) for it in self.plan["buffers"]]
         self.order = list(range(len(self.buffers)))
 

@@ -87,7 +87,7 @@ def changed(folder: Path, change: Callable[[dict[str, Any]], None], tmp_path: Pa
 
 BROKEN: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda it: it.update(format="plan"), "format: expected 'tinct plan', not 'plan'"),
-    (lambda it: it.update(version=6), "version: this is version 6 of the format; version 5 is known"),
+    (lambda it: it.update(version=7), "version: this is version 7 of the format; version 6 is known"),
     (lambda it: it.pop("version"), "version: there is no such field"),
     (lambda it: it.update(steps=7), "steps: expected a list, not 7"),
     (lambda it: it["steps"].append(7), "steps[3]: expected an object, not 7"),

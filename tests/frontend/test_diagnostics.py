@@ -49,7 +49,9 @@ def said_of(path: Path) -> tuple[Diagnostic, ...]:
     entry = _option(source, "entry") or "main"
     constants = dict(pair.split("=") for pair in _option(source, "constants").split())
     program = load_program(source)
-    found += check_pipeline(program, entry, {name: float(value) for name, value in constants.items()})
+    piped = check_pipeline(program, entry, {name: float(value) for name, value in constants.items()})
+    codes = {diagnostic.code for diagnostic in piped}
+    found = (*(it for it in found if it.code not in codes), *piped)
     if found or not program.entry_points:
         return found
     try:

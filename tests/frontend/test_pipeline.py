@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tinct.frontend import check_pipeline, load_program
+from tinct.frontend import check, check_pipeline, load_program
 from tinct.ir.source import Source
 
 MAIN = "@compute @workgroup_size(1) fn main()"
@@ -100,10 +100,16 @@ def errors(text: str, entry: str = "main", **constants: float) -> list[str]:
             id="element count",
         ),
         pytest.param(
-            f"override o = 4097; var<workgroup> w: array<u32, o>; {MAIN} {{ _ = w[0]; }}",
+            f"override o = 16385; var<workgroup> w: array<u32, o>; {MAIN} {{ _ = w[0]; }}",
             {},
             ["too-much-workgroup-memory"],
             id="workgroup memory",
+        ),
+        pytest.param(
+            f"override o = 4097; var<workgroup> w: array<u32, o>; {MAIN} {{ _ = w[0]; }}",
+            {},
+            ["over-default-limits"],
+            id="workgroup memory that a device must be asked for",
         ),
         pytest.param(
             f"override o = 4096; var<workgroup> w: array<u32, o>; {MAIN} {{ _ = w[0]; }}", {}, [], id="fits exactly"
@@ -121,9 +127,13 @@ def test_override_values(text: str, constants: dict[str, float], expected: list[
     ("size", "expected"),
     [
         ("256", []),
-        ("257", ["invalid-workgroup-size"] * 2),
-        ("1, 1, 65", ["invalid-workgroup-size"]),
-        ("16, 16, 2", ["invalid-workgroup-size"]),
+        ("257", ["over-default-limits"]),
+        ("1, 1, 65", ["over-default-limits"]),
+        ("16, 16, 2", ["over-default-limits"]),
+        ("32, 32", ["over-default-limits"]),
+        ("1025", ["invalid-workgroup-size"] * 2),
+        ("1, 1, 1025", ["invalid-workgroup-size"] * 2),
+        ("32, 32, 2", ["invalid-workgroup-size"]),
         ("x", []),
         ("x - 8", ["invalid-workgroup-size"]),
     ],
@@ -134,3 +144,19 @@ def test_workgroup_sizes(size: str, expected: list[str]) -> None:
 
 def test_unknown_entry_point() -> None:
     assert errors(f"{MAIN} {{}}", entry="mian") == ["no-such-entry-point"]
+
+
+def test_default_pipelines_are_checked_with_the_text() -> None:
+    text = """
+        override half = 512;
+        override unknown: u32;
+        @compute @workgroup_size(2 * half) fn large() { _ = unknown; }
+        @compute @workgroup_size(half, 4) fn main() {}
+        @compute @workgroup_size(half) fn row() {}
+    """
+    found = check(Source.from_text(text))
+    assert [(it.code, it.severity.value) for it in found] == [
+        ("invalid-workgroup-size", "warning"),
+        ("over-default-limits", "warning"),
+    ]
+    assert found[0].notes[-1].message.startswith("so no pipeline of 'main' can be made")

@@ -90,3 +90,39 @@ print(reply["timed_by"], len(reply["samples"]), min(reply["samples"]) > 0, outpu
 def test_an_adapter_without_timestamps_is_timed_by_the_clock() -> None:
     found = subprocess.run([sys.executable, "-c", WITHOUT_TIMESTAMPS], capture_output=True, text=True, check=False)
     assert (found.stdout.split(), found.returncode) == (["wall", "3", "True", "7"], 0), found.stderr
+
+
+LARGE = """var<workgroup> tile: array<u32, 8000>;
+@group(0) @binding(0) var<storage, read_write> numbers: array<u32>;
+@compute @workgroup_size(512) fn main(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) group: vec3u) {
+    let at = group.x * 512 + i;
+    if at < arrayLength(&numbers) { tile[4000 + i] = numbers[at]; }
+    workgroupBarrier();
+    if at < arrayLength(&numbers) { numbers[at] = tile[4511 - i]; }
+}
+"""
+
+
+def test_workgroups_over_the_default_limits(adapter: AdapterInfo) -> None:
+    if adapter.limits["max-compute-invocations-per-workgroup"] < 512:
+        pytest.skip(f"{adapter.name} has not as many invocations")
+    numbers = np.arange(1500, dtype=np.uint32)
+    expected = np.concatenate(
+        [numbers[:1024].reshape(2, 512)[:, ::-1].ravel(), np.zeros(36, np.uint32), numbers[1024:][::-1]]
+    )
+    for device in ("gpu", "cpu", "interp"):
+        run = tinct.load(LARGE)["main"].run({"numbers": numbers}, threads=1500, device=device)
+        assert np.array_equal(run["numbers"], expected[:1500])
+
+
+@pytest.mark.parametrize("via", [None, "hercules"])
+def test_an_adapter_without_large_workgroups(
+    adapter: AdapterInfo, via: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = adapter.limits | {"max-compute-invocations-per-workgroup": 256}
+    lacking = replace(adapter, limits=small)
+    monkeypatch.setattr(GpuDevice, "adapter", lambda _: lacking)
+    with pytest.raises(
+        tinct.DeviceError, match=r"'main' needs maxComputeInvocationsPerWorkgroup of 512, but .* has 256"
+    ):
+        tinct.load(LARGE)["main"].run({"numbers": np.zeros(512, np.uint32)}, workgroups=1, device="gpu", via=via)

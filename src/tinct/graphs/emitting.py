@@ -143,6 +143,7 @@ class _Writer:
             "version": FORMAT_VERSION,
             "graph": plan.graph,
             "features": [*(["shader-f16"] if self.kernels.has_f16 else []), *sorted(self._features)],
+            "limits": self.kernels.limits,
             "kernels": self.kernels.described,
             "buffers": self._buffers(),
             "constants": constants,

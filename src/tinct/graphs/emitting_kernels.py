@@ -39,6 +39,9 @@ class EmittedKernels:
     texts: dict[str, str] = field(default_factory=dict[str, str])
     described: list[Json] = field(default_factory=list[Json])
     has_f16: bool = False
+    limits: dict[str, int] = field(default_factory=dict[str, int])
+    """The limits over WebGPU's default ones that a device must be asked for, since a kernel's workgroups need them."""
+
     _numbers: dict[str, int] = field(default_factory=dict[str, int])
 
     def number(self, step: Dispatch) -> int:
@@ -59,6 +62,8 @@ class EmittedKernels:
     def _add(self, compilation: Compilation, bound: Sequence[BindingInfo], name: str) -> int:
         made = compilation.for_gpu(GpuOptions())
         self.has_f16 |= made.has_f16
+        for limit, value in made.limits:
+            self.limits[limit] = max(value, self.limits.get(limit, 0))
         for number, it in enumerate(self.described):
             if self.texts[it["file"]] == made.wgsl:
                 return number

@@ -8,9 +8,9 @@ from typing import Final
 
 from ..base.errors import TinctError
 from ..ir import layout
-from ..ir.core.nodes import Module, Var
-from ..ir.layout_sizes import round_up
-from ..ir.types import Access, AddressSpace, Pointer, Sampler, Stage, Texture, TextureKind
+from ..ir.core.runnable import workgroup_storage
+from ..ir.entry_points import entry_point
+from ..ir.types import Access, AddressSpace, Sampler, Stage, Texture, TextureKind
 from ..ir.wgsl.program import FunctionInfo, Program
 from ..reflection import BindingInfo
 from ..shader import Shader
@@ -35,8 +35,6 @@ _STORAGE_FORMATS: Final = _READ_AND_WRITTEN | frozenset(
     for kind in kinds
 )
 """The formats that all devices have for storage textures (WebGPU, "Plain color formats")."""
-_WORKGROUP_ROUNDING: Final = 16
-"""Bytes to which WebGPU rounds up each variable of workgroup memory that it counts."""
 
 
 def features_of(program: Program) -> list[str]:
@@ -68,20 +66,13 @@ def default_workgroup_size(shader: Shader, function: FunctionInfo) -> tuple[int,
 
 def workgroup_memory(shader: Shader, function: FunctionInfo) -> int | None:
     """The bytes of workgroup memory as WebGPU counts them; None where they need an override without default value."""
-    names = {it.name for it in function.resources if it.space is AddressSpace.WORKGROUP}
-    if not names:
+    if not any(it.space is AddressSpace.WORKGROUP for it in function.resources):
         return 0
     try:
         module = shader.compilation(function.name, {}).specialised
     except TinctError:
         return None
-    return sum(round_up(_WORKGROUP_ROUNDING, it) for it in _workgroup_sizes(module, names))
-
-
-def _workgroup_sizes(module: Module, names: set[str]) -> list[int]:
-    variables = [it for it in module.root.instructions if isinstance(it, Var) and isinstance(it.type, Pointer)]
-    types = [it.type for it in variables if it.name in names]
-    return [layout.size_of(it.store) for it in types if isinstance(it, Pointer) and it.space is AddressSpace.WORKGROUP]
+    return workgroup_storage(entry_point(module.functions, function.name))
 
 
 def limits_of(shader: Shader, function: FunctionInfo) -> dict[str, int | None]:

@@ -15,7 +15,7 @@ from ..emitting_handles import SAMPLER_WORDS
 from .fields import Fields
 
 FORMAT: Final = "tinct plan"
-FORMAT_VERSION: Final = 5
+FORMAT_VERSION: Final = 6
 """The version of the format, `version` in `plan.json`. It changes when a program that reads the format must."""
 PLAN_FILE: Final = "plan.json"
 INPUTS_FOLDER: Final = "inputs"
