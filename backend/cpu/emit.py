@@ -36,7 +36,7 @@ from .fork_loops import ForkLoops
 from .half import CONVERSIONS
 from .layout import Layout, dynamic_size
 from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
-from .machine import measure_if_new
+from .machine import measure_if_due
 from .nodes import NodeEmitter
 from .options import CpuOptions, Tier
 from .parallel_copies import ParallelCopies
@@ -63,7 +63,7 @@ def emit_function(function: h.Function, bindings: Mapping[int, Layout], options:
     `transforms.hercules.for_machine`).
     """
     if options.tier == "gang":
-        measure_if_new()
+        measure_if_due()
         analysed, obstacle = analyse_for_gangs(function, bindings, current_target().vector_bytes // 4)
         if obstacle is None:
             return _emit(analysed, options, "")

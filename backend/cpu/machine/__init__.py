@@ -1,6 +1,6 @@
-"""What the processor's operations cost: measured on the machine, once, or from a table. Code is chosen by it."""
+"""What the processor's operations cost: measured on the machine and kept, or from a table. Code is chosen by it."""
 
-from .kept import costs_so_far, machine_costs, measure_again, measure_if_new
+from .kept import costs_so_far, machine_costs, measure_again, measure_if_due, measurements
 from .model import AccessCosts, Cache, MachineCosts
 from .processor import processor_fact, processor_name
 
@@ -11,7 +11,8 @@ __all__ = [
     "costs_so_far",
     "machine_costs",
     "measure_again",
-    "measure_if_new",
+    "measure_if_due",
+    "measurements",
     "processor_fact",
     "processor_name",
 ]

@@ -51,10 +51,25 @@ _ZEN_4 = {
     ),
 }
 """By the bytes of a vector: the targets znver4, x86-64-v3 and x86-64-v2 on an AMD EPYC 9004 (family 25, model 17)."""
+_ZEN_3 = {
+    32: AccessCosts(
+        gather=3.6,
+        loads=2.3,
+        scatter=5.3,
+        stores=2.7,
+        shuffle=0.43,
+        masked_store=4.2,
+        conflicts=None,
+        counters=2.7,
+        stored_counters=4.4,
+        atomic=2.2,
+    ),
+}
+"""The target znver3 on an AMD EPYC 7003 (family 25, model 1)."""
 _BANDWIDTHS = {1: 200.0, 2: 110.0, 3: 60.0}
 _BANDWIDTH = 28.0
 _WAKE_UP = 1e-4
-_KNOWN = {"znver4": _ZEN_4}
+_KNOWN = {"znver4": _ZEN_4, "znver3": _ZEN_3}
 """By LLVM's name for the processor."""
 
 

@@ -1,7 +1,8 @@
 """Measures the costs of this machine, in about a quarter of a second.
 
-Each probe runs several times, and the shortest time counts, since other processes only make it longer. Of the times
-until a worker begins, the lower quartile counts.
+Each probe runs several times, and the shortest time counts, since other processes only make it longer. The probes take
+turns, so that what disturbs the machine for some milliseconds disturbs one try of several probes, and not all tries of
+one. Of the times until a worker begins, the lower quartile counts.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import statistics
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -39,15 +41,16 @@ _WORK: Final = 3e-4
 def measure() -> MachineCosts:
     """The costs of this machine for the current target."""
     bench = _Bench()
-    caches = tuple(Cache(level, size, bench.bandwidth(size // 2)) for level, size in cache_sizes().items())
-    beyond = min(3 * max(it.size for it in caches) // 2, _BEYOND)
+    sizes = cache_sizes()
+    beyond = min(3 * max(sizes.values()) // 2, _BEYOND)
+    access, (*bandwidths, bandwidth) = bench.access_and_bandwidths([*(size // 2 for size in sizes.values()), beyond])
     return MachineCosts(
         processor=processor_name(),
         target=current_target().processor,
         source="measured",
-        access=bench.access(),
-        caches=caches,
-        bandwidth=bench.bandwidth(beyond),
+        access=access,
+        caches=tuple(Cache(level, size, found) for (level, size), found in zip(sizes.items(), bandwidths, strict=True)),
+        bandwidth=bandwidth,
         wake_up=bench.wake_up(),
     )
 
@@ -63,37 +66,32 @@ class _Bench:
         self._area = _filled(aligned_zeros(AREA), self._lanes)
         self._pools = {workers: _pool.Pool(workers) for workers in (1, 2)}
 
-    def access(self) -> AccessCosts:
-        """Nanoseconds of each operation."""
-        found = {
-            name: 1e9 * self._seconds_of_round(name, self._area) / UNROLLED
-            for name in self._numbers
-            if name not in (READ, WAIT)
-        }
-        return AccessCosts(conflicts=found.pop("conflicts", None), **found)
-
-    def bandwidth(self, size: int) -> float:
-        """GB/s of reading so many bytes again and again."""
-        area = aligned_zeros(size)
-        area[::4096] = 1  # zeros may all be one page
-        return size / self._seconds_of_round(READ, area) / 1e9
+    def access_and_bandwidths(self, sizes: Sequence[int]) -> tuple[AccessCosts, list[float]]:
+        """Nanoseconds of each operation, and the GB/s of reading so many bytes again and again."""
+        names = [name for name in self._numbers if name not in (READ, WAIT)]
+        areas = [aligned_zeros(size) for size in sizes]
+        for area in areas:
+            area[::4096] = 1  # zeros may all be one page
+        operations = [partial(self._seconds, name, area=self._area) for name in names]
+        readings = [partial(self._seconds, READ, area=area) for area in areas]
+        found = shortest_rounds([*operations, *readings])
+        costs = {name: 1e9 * seconds / UNROLLED for name, seconds in zip(names, found, strict=False)}
+        bandwidths = [size / seconds / 1e9 for size, seconds in zip(sizes, found[len(names) :], strict=True)]
+        return AccessCosts(conflicts=costs.pop("conflicts", None), **costs), bandwidths
 
     def wake_up(self) -> float:
         """Seconds until the second of two workers begins: the time of two equal works beyond that of one."""
         if available_processors() < 2:
             return 0.0
-        rounds = max(1, round(_WORK / self._seconds_of_round(WAIT, self._area)))
-        alone = min(self._seconds(WAIT, rounds, self._area) for _ in range(_TRIES))
+        rounds = max(1, round(_WORK / shortest_rounds([partial(self._seconds, WAIT, area=self._area)])[0]))
+        alone = min(self._seconds(WAIT, rounds, area=self._area) for _ in range(_TRIES))
         delays = list[float]()
         for _ in range(_WAKE_UPS):
             time.sleep(_REST)
-            delays.append(self._seconds(WAIT, rounds, self._area, workers=2) - alone)
+            delays.append(self._seconds(WAIT, rounds, area=self._area, workers=2) - alone)
         return min(max(statistics.quantiles(delays)[0], 0.0), alone)
 
-    def _seconds_of_round(self, name: str, area: Bytes) -> float:
-        return shortest_round(lambda rounds: self._seconds(name, rounds, area))
-
-    def _seconds(self, name: str, rounds: int, area: Bytes, workers: int = 1) -> float:
+    def _seconds(self, name: str, rounds: int, *, area: Bytes, workers: int = 1) -> float:
         """The time of so many rounds on each worker."""
         packed = struct.pack("=3q", self._numbers[name], rounds, area.nbytes)
         bindings = struct.pack("=q", address_of(area))
@@ -103,17 +101,19 @@ class _Bench:
         return time.perf_counter() - started
 
 
-def shortest_round(seconds: Callable[[int], float]) -> float:
-    """The shortest time of a round, of which so many are run that they take long even if nothing disturbs them.
+def shortest_rounds(probes: Sequence[Callable[[int], float]]) -> list[float]:
+    """The shortest time of a round of each probe, which runs a number of rounds and gives their time."""
+    rounds = [_enough_rounds(probe) for probe in probes]
+    tries = [[probe(many) / many for probe, many in zip(probes, rounds, strict=True)] for _ in range(_TRIES)]
+    return [min(of_probe) for of_probe in zip(*tries, strict=True)]
 
-    `seconds` runs a number of rounds and gives their time.
-    """
+
+def _enough_rounds(probe: Callable[[int], float]) -> int:
+    """So many rounds that they take long even if nothing disturbs them."""
     rounds = 1
-    while True:
-        shortest = min(seconds(rounds) for _ in range(_TRIES))
-        if shortest >= _SECONDS / 2 or rounds >= _MOST_ROUNDS:
-            return shortest / rounds
+    while rounds < _MOST_ROUNDS and min(probe(rounds) for _ in range(_TRIES)) < _SECONDS / 2:
         rounds *= 2
+    return rounds
 
 
 def _filled(area: Bytes, lanes: int) -> Bytes:

@@ -36,9 +36,11 @@ _SOURCES = {
 @click.command(
     name="cpu",
     epilog="""\b
-The numbers are measured once, in less than half a second, before the first kernel is compiled for vectors, and kept
-beside the compiled kernels (see `tinct cache`). TINCT_CPU_COSTS=table does not measure, and takes those of a known
-processor. TINCT_CPU_TARGET=x86-64-v3 shows the numbers of that target. Answers of kernels never depend on them.
+The numbers are measured in less than half a second before the first kernel is compiled for vectors, and kept beside
+the compiled kernels (see `tinct cache`). Later processes measure again, a few times in all and some minutes apart,
+since other programs may have disturbed the first time: the best number is kept. TINCT_CPU_COSTS=table does not
+measure, and takes those of a known processor. TINCT_CPU_TARGET=x86-64-v3 shows the numbers of that target. Answers of
+kernels never depend on them.
 
 \b
 Examples:
@@ -47,27 +49,28 @@ Examples:
   tinct cpu --json
 """,
 )
-@click.option("--measure", is_flag=True, help="Measure again, as after a change of the machine.")
+@click.option("--measure", is_flag=True, help="Forget the numbers and measure again, as after a change of the machine.")
 @click.option("--json", "as_json", is_flag=True, help="For programs: seconds, bytes, nanoseconds and GB/s.")
 def command(measure: bool, as_json: bool) -> None:
     """Show the processor, its vectors and caches, and what their operations cost: code is chosen by these numbers."""
-    from ..backend.cpu.machine import machine_costs, measure_again
+    from ..backend.cpu.machine import machine_costs, measure_again, measurements
 
     costs = measure_again() if measure else machine_costs()
     if as_json:
         click.echo(json.dumps(asdict(costs), indent=2))
         return
-    _describe(costs)
+    _describe(costs, measurements())
 
 
-def _describe(costs: MachineCosts) -> None:
+def _describe(costs: MachineCosts, measurements: int) -> None:
     from ..backend.cpu.target import current_target
     from ..backend.cpu.threads import available_processors
 
     target = current_target()
     click.echo(f"{costs.processor}, {available_processors()} processors")
     click.echo(f"code for {costs.target}: vectors of {target.vector_bytes // 4} lanes of 32 bits")
-    click.echo(f"costs: {_SOURCES[costs.source]}\n")
+    times = f", the best of {measurements} measurements" if measurements > 1 else ""
+    click.echo(f"costs: {_SOURCES[costs.source]}{times}\n")
     print_table([Column("of a vector, in the first cache"), Column("ns", is_number=True)], list(_accesses(costs)))
     print_table(
         [Column("reading"), Column("bytes", is_number=True), Column("GB/s", is_number=True)], list(_levels(costs))
