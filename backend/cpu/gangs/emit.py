@@ -8,8 +8,9 @@ same for all lanes stay scalar.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from ....ir.hercules import nodes as h
 from ..nodes import NodeEmitter
 from .analysis.analyse import GangAnalysis
 from .analysis.known import KnownValues
@@ -34,23 +35,73 @@ class GangEmitter:
         if self._states:
             self._emit_states(label, after)
         else:
-            self._emit_loops(label, before, after)
+            self._emit_loops(label, after)
 
-    def _emit_loops(self, label: str, before: Callable[[], str], after: str) -> None:
+    def _emit_loops(self, label: str, after: str) -> None:
         """The loop over gangs; where that is of use, one for the interior of a problem, and one for the rest."""
         out = self._nodes.memory.ops.out
         out.open(label)
         context = GangContext.of(self._analysis, self._nodes)
         whole = WholeForks(context).find(room_of(context))
         if whole is None:
-            _Threads(context).emit_loop(after)
+            self._emit_border(context, after)
             return
         start, (inside, border) = out.current, map(out.fresh_block, ("interior", "border"))
         out.do(f"br i1 {whole.test}, label %{inside}, label %{border}, !prof !1")
         out.open_arm(inside, start)
         _Threads(GangContext.of(self._analysis, self._nodes), whole).emit_loop(after)
         out.open_arm(border, start)
+        self._emit_border(context, after)
+
+    def _emit_border(self, context: GangContext, after: str) -> None:
+        """The loop over gangs that are not in the interior, as far as is known."""
+        gang = context.gang
+        if len(gang.forks) == 1 and gang.count % gang.threads == 0 and room_of(context) is None:
+            one_thread = WholeForks(context, ("0", "0")).find(None)
+            if one_thread is not None and one_thread.proved.stepless:
+                self._emit_rows(list(one_thread.proved.stepless), after)
+                return
         _Threads(context).emit_loop(after)
+
+    def _emit_rows(self, stepless: Sequence[h.Node], after: str) -> None:
+        """The gangs of threads that are numbered through all rows of a problem: as many at once as come before a
+        remainder or quotient in `stepless` steps, if those are in the interior, or else one.
+        """
+        gang, out, one = self._analysis.gang, self._nodes.memory.ops.out, self._nodes.memory.ops
+        before, row = out.current, out.fresh_block("row")
+        inside, border, following = map(out.fresh_block, ("interior", "border", "next"))
+        out.do(f"br label %{row}")
+        out.open_arm(row, before)
+        starts = [("0", before)]
+        first = out.phi("i64", lambda: starts)
+        context = GangContext.of(self._analysis, self._nodes)
+        count = self._gangs_of_row(context, stepless, first)
+        end = one.binary("add", "i64", first, count)
+        found = WholeForks(context, (first, one.binary("sub", "i64", end, "1"))).find(None)
+        assert found is not None, "what may be in the interior does not depend on the threads"
+        out.do(f"br i1 {found.test}, label %{inside}, label %{border}")
+        out.open_arm(inside, row)
+        from_inside = _Threads(context, found).emit_loop(following, first, end)
+        out.open_arm(border, row)
+        _Threads(GangContext.of(self._analysis, self._nodes)).emit_from(first)
+        next_gang, from_border = one.binary("add", "i64", first, str(gang.threads)), out.current
+        out.do(f"br label %{following}")
+        out.open_merge(following, row)
+        start = out.phi("i64", lambda: [(end, from_inside), (next_gang, from_border)])
+        starts.append((start, following))
+        going = one.binary("icmp ult", "i64", start, str(gang.count))
+        out.do(f"br i1 {going}, label %{row}, label %{after}")
+
+    def _gangs_of_row(self, context: GangContext, stepless: Sequence[h.Node], first: str) -> str:
+        """How many threads those gangs have, from the first thread on, that are in its row; at least those of one gang.
+        The last thread of a row is left out, since it is not in the interior of most problems.
+        """
+        gang, one = self._analysis.gang, self._nodes.memory.ops
+        left = one.binary("sub", "i64", WholeForks(context, (first, first)).threads_in_row(stepless), "1")
+        whole_gangs = one.binary("sub", "i64", left, one.binary("urem", "i64", left, str(gang.threads)))
+        rest = one.binary("sub", "i64", str(gang.count), first)
+        at_most = one.intrinsic("llvm.umin", "i64", whole_gangs, rest)
+        return one.intrinsic("llvm.umax", "i64", at_most, str(gang.threads))
 
     def _emit_states(self, label: str, after: str) -> None:
         """A copy of the code for each state of the counters around the fork."""
@@ -91,24 +142,27 @@ class _Threads:
         self._values, self._threads, self._masks = blocks.values, blocks.values.threads, blocks.masks
         self._flow = Flow(context, blocks, whole)
 
-    def emit_loop(self, after: str) -> None:
-        """All gangs, from the current position to the jump to `after`."""
+    def emit_loop(self, after: str, first: str = "0", end: str | None = None) -> str:
+        """The gangs from the `first` thread to the `end`, or all, from the current position to the jump to `after`.
+        Returns the block that jumps.
+        """
         out = self._values.out
         count, threads = self._gang.count, self._gang.threads
         if count <= threads:
             self.emit_from("0")
             out.do(f"br label %{after}")
-            return
+            return out.current
         before, label = out.current, out.fresh_block("gangs")
         out.do(f"br label %{label}")
         out.open_arm(label, before)
-        ways = [("0", before)]
+        ways = [(first, before)]
         index = out.phi("i64", lambda: ways)
         self.emit_from(index)
         following = out.value(f"add nuw i64 {index}, {threads}")
         ways.append((following, out.current))
-        going = self._values.one.binary("icmp ult", "i64", following, str(count))
+        going = self._values.one.binary("icmp ult", "i64", following, end or str(count))
         out.do(f"br i1 {going}, label %{label}, label %{after}")
+        return out.current
 
     def emit_from(self, first: str) -> None:
         """One gang, whose first thread has this number."""

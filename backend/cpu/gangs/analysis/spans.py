@@ -88,6 +88,17 @@ class Spans:
             self._known[node] = None if found is None else self._within(found, type)
         return self._known[node]
 
+    def before_step(self, node: h.Binary) -> str | None:
+        """By how much the operand of a remainder or quotient may grow, from the most that it is, until it comes to a
+        multiple of the divisor; an i64.
+        """
+        left, right = self.of(node.lhs), self.of(node.rhs)
+        if left is None or right is None:
+            return None
+        _, right = _as_division(node.op, right)
+        divisor = self._extreme("smax", right.least, "1")
+        return self._i64("sub", divisor, self._i64("urem", left.most, divisor))
+
     def followed(self, node: h.Node) -> Iterator[h.Node]:
         """The operations that compute a value and that do not wrap if the tests of its span hold."""
         match node:

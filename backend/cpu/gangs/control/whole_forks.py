@@ -4,11 +4,14 @@ One test before the loop over gangs says which way all threads branch, that thei
 clamps change none of them. If it holds, a loop without masks, range tests and clamps runs, else the one with versions
 of single blocks (see `versions`). Stencils have many clamps and range tests for each element that they write, so that
 one test for each gang would take longer than what it saves.
+
+Where threads are numbered through all rows of a problem, a workgroup may be longer than a row, and is never in the
+interior. Then the same is asked of runs of gangs that are in one row (see `GangEmitter`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -56,13 +59,16 @@ class _Interior:
 class WholeForks:
     """Finds the version of a body, and writes its test at the current position, before the loop over gangs."""
 
-    def __init__(self, context: GangContext) -> None:
+    def __init__(self, context: GangContext, threads: tuple[str, str] | None = None) -> None:
+        """The version is for all threads of the fork, or for those from the first to the last of `threads`."""
         self._placed, self._plan, self._private = context.placed, context.plan, context.private
         self._gang, self._body, self._shapes = context.gang, context.body, context.shapes
         self._nodes, self._one = context.nodes, context.one
         self._types = context.types
         self._items = {it.leader: it for it in context.body.top.items}
-        self._spans = Spans(self._one, self._types, self._thread, self._outside, context.gang.count)
+        self._threads = threads
+        least_divisor = context.gang.count if threads is None else context.gang.threads
+        self._spans = Spans(self._one, self._types, self._thread, self._outside, least_divisor)
 
     def find(self, room: str | None) -> WholeVersion | None:
         """The version; None if there is none or it is not worth the code. Of each row of threads, only the first `room`
@@ -105,11 +111,12 @@ class WholeForks:
     # Values
 
     def _thread(self, node: h.Node) -> Span | None:
-        """The span of the numbers of all threads in one of the forks."""
+        """The span of the numbers of the threads in one of the forks."""
         if not isinstance(node, h.ThreadID) or node.fork not in self._gang.forks:
             return None
         factor, _, _ = self._gang.steps(node.fork)
-        return Span("0", str(factor - 1), 0, factor - 1)
+        first, last = self._threads or ("0", str(factor - 1))
+        return Span(first, last, 0, factor - 1)
 
     def _outside(self, node: h.Node) -> str | None:
         """The value of a scalar that is computed before the fork."""
@@ -290,6 +297,20 @@ class WholeForks:
         are_linear = [self._is_linear(it, leader, same, linear) for it in operands]
         linear[node] = all(are_linear)
         return linear[node]
+
+    def threads_in_row(self, stepless: Iterable[h.Node]) -> str:
+        """How many threads, at most all of the fork, come from the first one on before one of the remainders and
+        quotients `stepless` steps; an i64.
+        """
+        left = str(self._gang.count)
+        for node in stepless:
+            if not isinstance(node, h.Binary):
+                continue
+            shape, room = self._shapes.at(node.lhs, self._placed.place[node]), self._spans.before_step(node)
+            if shape.kind is Kind.AFFINE and shape.stride > 0 and room is not None:
+                rising = self._one.binary("udiv", "i64", room, str(shape.stride))
+                left = self._one.intrinsic("llvm.umin", "i64", left, rising)
+        return left
 
 
 def _is_true(edge: BlockEdge) -> bool:
