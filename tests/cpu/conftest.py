@@ -10,12 +10,26 @@ from tests.hercules.builder import FunctionBuilder, position
 
 from tinct.backend.cpu import compile_function
 from tinct.backend.cpu.layout import natural_layout
+from tinct.backend.cpu.target import current_target
+from tinct.base.errors import InputError
 from tinct.ir.hercules import nodes as h
 from tinct.ir.hercules.types import array
 
 Value = bool | int | float
 Operation = Callable[[FunctionBuilder, Sequence[h.Node]], h.Node]
 RunOperation = Callable[[Operation, Sequence[h.Type], h.Type, Sequence[Sequence[Value]]], list[Value]]
+
+
+@pytest.fixture
+def cpu_target(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Code is made for the target that `request.param` names; the test is skipped where that does not run."""
+    name: str = request.param
+    monkeypatch.setenv("TINCT_CPU_TARGET", name)
+    try:
+        current_target()
+    except InputError as error:
+        pytest.skip(str(error))
+    return name
 
 
 def numpy_type(type: h.Type) -> np.dtype:

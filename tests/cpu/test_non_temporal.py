@@ -38,7 +38,7 @@ def results(compiled: CompiledKernel, offset: int) -> list[bytes]:
     return [it.tobytes() for it in buffers]
 
 
-@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("cpu_target", ["x86-64-v2", "x86-64-v3", "x86-64-v4"], indirect=True)
 @pytest.mark.parametrize(
     ("type", "value"),
     [
@@ -49,8 +49,8 @@ def results(compiled: CompiledKernel, offset: int) -> list[bytes]:
         ("Record", "Record(f32(id.x), x[id.x], vec2f(1, 2))"),
     ],
 )
-def test_stores_are_the_same(type: str, value: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TINCT_CPU_TARGET", target)
+@pytest.mark.usefixtures("cpu_target")
+def test_stores_are_the_same(type: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     body = f"y[id.x] = {value}; behind.tail[id.x] = x[id.x] + 1u;"
     compiled = kernel(type, body)
     assert "!nontemporal" in compiled.llvm(optimised=False)

@@ -30,10 +30,10 @@ def _stderr(paths: list[Path]) -> str:
     return result.stderr
 
 
-@pytest.mark.parametrize("target", ["native", "x86-64-v2", "x86-64-v3", "x86-64-v4"])
-def test_all_shaders(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("cpu_target", ["native", "x86-64-v2", "x86-64-v3", "x86-64-v4"], indirect=True)
+@pytest.mark.usefixtures("cpu_target")
+def test_all_shaders() -> None:
     """Among them is one, `life`, whose loop skips a turn, which LLVM does not unroll."""
-    monkeypatch.setenv("TINCT_CPU_TARGET", target)
     assert _stderr(sorted(_SHADERS.rglob("*.wgsl"))) == ""
 
 

@@ -12,6 +12,7 @@ import pytest
 import tinct
 from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
 from tinct.backend.cpu.emit import Tier
+from tinct.backend.cpu.target import current_target
 from tinct.ir.source import Source
 from tinct.shader import Shader
 
@@ -145,7 +146,7 @@ def test_the_version_for_whole_gangs_has_no_masks() -> None:
     blocks = kernel.llvm(optimised=False).split("\nwhole.")
     assert len(blocks) == 2
     whole = blocks[1].split("\npartly.")[0]
-    assert whole.count("load <16 x i32>") == 2
+    assert whole.count(f"load <{lanes()} x i32>") == 2
     assert stores(whole) == [True, False]
     assert whole.count("br i1") == 1
     assert "masked" not in whole
@@ -153,17 +154,23 @@ def test_the_version_for_whole_gangs_has_no_masks() -> None:
 
 @pytest.mark.parametrize("name", ["columns of a tile", "columns of a tile, written", "rows become columns"])
 def test_columns_are_rows_turned_in_registers(name: str) -> None:
-    versions = compiled(in_a_grid(GRID[name], 16, 16), "gang").llvm(optimised=False).split("\nwhole.")[1:]
+    size = lanes()
+    versions = compiled(in_a_grid(GRID[name], size, size), "gang").llvm(optimised=False).split("\nwhole.")[1:]
     wholes = [it.split("\npartly.")[0] for it in versions]
     assert all("gather" not in it and "scatter" not in it for it in wholes)
     turned = max(wholes, key=len)
-    assert turned.count("load <16 x i32>") == 16 * (2 if "become" in name else 1)
-    assert stores(turned).count(False) == 16
+    assert turned.count(f"load <{size} x i32>") == size * (2 if "become" in name else 1)
+    assert stores(turned).count(False) == size
 
 
 def stores(text: str) -> list[bool]:
     """Whether each store of a vector goes past the caches."""
-    return ["!nontemporal" in line for line in text.splitlines() if "store <16 x i32>" in line]
+    return ["!nontemporal" in line for line in text.splitlines() if f"store <{lanes()} x i32>" in line]
+
+
+def lanes() -> int:
+    """The 32-bit lanes of a vector on this machine."""
+    return current_target().vector_bytes // 4
 
 
 def test_loops_have_one_version() -> None:
