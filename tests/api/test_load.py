@@ -61,7 +61,7 @@ def test_constants() -> None:
         kernel.workgroup_size({"width": -1})
     with pytest.raises(tinct.InputError, match="override 'width': u32 takes a number, not '7'"):
         kernel.workgroup_size({"width": "7"})  # type: ignore[dict-item]
-    with pytest.raises(tinct.ShaderError, match="1 to 256"):
+    with pytest.raises(tinct.ShaderError, match="1 to 1024"):
         kernel.workgroup_size({"width": 1000})
 
 
