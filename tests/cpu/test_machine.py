@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from tinct.backend.cpu import jit
 from tinct.backend.cpu.machine import Cache, MachineCosts, costs_so_far, kept, machine_costs, measure_again
 from tinct.backend.cpu.machine.known import known_costs
-from tinct.backend.cpu.machine.measure import shortest_rounds
+from tinct.backend.cpu.machine.measure import delay, shortest_rounds
 from tinct.backend.cpu.machine.probes import module
 from tinct.backend.cpu.target import LEVELS, OTHERS, compiling_for, current_target
 from tinct.base.deadline import compiling_within
@@ -73,6 +73,58 @@ def test_a_disturbance_does_not_spoil_all_tries_of_one_probe() -> None:
     costs = [1e-8, 2e-8, 5e-8]
     assert shortest_rounds([partial(probe, it) for it in costs]) == pytest.approx(costs)
     assert clock[0] > 1e-2
+
+
+def test_one_work_that_was_disturbed_does_not_hide_when_a_worker_begins() -> None:
+    assert delay([3e-4, 9e-4, 8e-4], [3.6e-4, 3.7e-4, 9e-4, 9e-4]) == pytest.approx(6e-5, rel=0.1)
+    assert delay([9e-4, 9e-4], [3.6e-4] * 4) == 0.0
+    assert delay([1e-4, 1e-4], [5e-4] * 4) == 1e-4
+
+
+@pytest.mark.parametrize("times", [(0.0, 8e-5), (8e-5, 0.0), (2e-4, 8e-5), (8e-5, 2e-4), (8e-5, 7.9e-5)])
+def test_no_time_until_a_worker_begins_is_kept_where_one_was_measured(
+    times: tuple[float, float], measured: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, now = known_costs(current_target()), [1e9]
+    monkeypatch.setattr("time.time", lambda: now[0])
+    for wake_up in times:
+        costs = replace(table, wake_up=wake_up)
+        monkeypatch.setattr("tinct.backend.cpu.machine.measure.measure", lambda costs=costs: costs)
+        now[0] += kept.APART
+        kept.measure_if_due()
+    assert kept.measurements() == 2
+    assert costs_so_far().wake_up == 8e-5
+    assert list(measured.iterdir())
+
+
+def test_a_measurement_that_has_just_ended_is_not_repeated(measured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread ends it after this one has looked."""
+    costs, taken = known_costs(current_target()), list[None]()
+
+    def measure() -> MachineCosts:
+        taken.append(None)
+        return costs
+
+    monkeypatch.setattr("tinct.backend.cpu.machine.measure.measure", measure)
+    for _ in range(2):
+        kept._measure_once_more()  # pyright: ignore[reportPrivateUsage]
+    assert len(taken) == kept.measurements() == 1
+    assert list(measured.iterdir())
+
+
+def test_a_process_that_keeps_no_files_remembers_what_it_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TINCT_CPU_COSTS", "measured")
+    monkeypatch.setenv("TINCT_CACHE", "off")
+    monkeypatch.setattr(kept, "_found", {})
+    now, table = [1e9], known_costs(current_target())
+    monkeypatch.setattr("time.time", lambda: now[0])
+    for bandwidth in (20.0, 3.0, 3.0):
+        costs = replace(table, bandwidth=bandwidth)
+        monkeypatch.setattr("tinct.backend.cpu.machine.measure.measure", lambda costs=costs: costs)
+        kept.measure_if_due()
+        now[0] += kept.APART
+    assert costs_so_far().bandwidth == 20.0
+    assert kept.measurements() == 3
 
 
 def test_a_limit_does_not_wait_for_the_measurement(measured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,6 +241,7 @@ def test_caches_that_are_no_faster_than_memory_do_not_count(
 
 def test_the_command_prints_them() -> None:
     text = CliRunner().invoke(tinct, ["cpu"]).output
-    assert "gather" in text and "a sleeping worker begins after" in text
+    assert "gather" in text
+    assert ("a sleeping worker begins after" in text) == (machine_costs().wake_up > 0)
     found = json.loads(CliRunner().invoke(tinct, ["cpu", "--json"]).output)
     assert found == json.loads(json.dumps(asdict(machine_costs())))

@@ -25,7 +25,7 @@ from .known import known_costs
 from .model import AccessCosts, Cache, MachineCosts
 from .processor import processor_name
 
-_VERSION: Final = "3"
+_VERSION: Final = "4"
 """To be changed with what is measured, or how it is kept."""
 MOST_MEASUREMENTS: Final = 5
 APART: Final = 120.0
@@ -99,10 +99,11 @@ def measure_again() -> MachineCosts:
 
 
 def _measure_once_more() -> None:
-    """Measure, and keep the best."""
+    """Measure, and keep the best, unless another thread or process has just measured."""
+    if not _is_due(_latest()):
+        return
     found = _measured()
-    _found.pop(_name(), None)  # another process may have measured since
-    kept = _kept()
+    kept = _latest()
     if kept is None:
         _keep(found, 1)
     else:
@@ -137,7 +138,10 @@ def _is_due(kept: _Kept | None) -> bool:
 
 
 def _best(kept: MachineCosts, found: MachineCosts) -> MachineCosts:
-    """The lower costs and higher bandwidths; the caches are those that the machine has now."""
+    """The lower costs and higher bandwidths; the caches are those that the machine has now.
+
+    No worker begins at once: a time of 0 until one does was not measured.
+    """
     bandwidths = {it.size: it.bandwidth for it in kept.caches}
     earlier, now = asdict(kept.access), asdict(found.access)
     access: dict[str, Any] = {
@@ -152,7 +156,7 @@ def _best(kept: MachineCosts, found: MachineCosts) -> MachineCosts:
             Cache(it.level, it.size, _higher(bandwidths.get(it.size, 0.0), it.bandwidth)) for it in found.caches
         ),
         bandwidth=_higher(kept.bandwidth, found.bandwidth),
-        wake_up=_lower(kept.wake_up, found.wake_up),
+        wake_up=_lower(kept.wake_up or found.wake_up, found.wake_up or kept.wake_up),
     )
 
 
@@ -174,14 +178,17 @@ def _may_be_measured() -> bool:
 
 def _kept() -> _Kept | None:
     """What was measured before, by this process or another one."""
+    return _found.get(_name()) or _latest()
+
+
+def _latest() -> _Kept | None:
+    """The same, with what others have measured since this process looked."""
     name, files = _name(), default_cache()
-    if name not in _found:
-        data = None if files is None else files.get(name)
-        if data is None:
-            return None
+    data = None if files is None else files.get(name)
+    if data is not None:
         kept = pickle.loads(data)
         _found[name] = _Kept(_read(kept["costs"]), kept["measurements"], kept["at"])
-    return _found[name]
+    return _found.get(name)
 
 
 def _name() -> str:

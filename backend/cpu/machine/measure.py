@@ -2,7 +2,8 @@
 
 Each probe runs several times, and the shortest time counts, since other processes only make it longer. The probes take
 turns, so that what disturbs the machine for some milliseconds disturbs one try of several probes, and not all tries of
-one. Of the times until a worker begins, the lower quartile counts.
+one. The time until a worker begins is a difference, which a disturbance or another clock rate makes longer or shorter:
+what it is the difference of is measured in turns, too, each after the same rest.
 """
 
 from __future__ import annotations
@@ -80,16 +81,16 @@ class _Bench:
         return AccessCosts(conflicts=costs.pop("conflicts", None), **costs), bandwidths
 
     def wake_up(self) -> float:
-        """Seconds until the second of two workers begins: the time of two equal works beyond that of one."""
+        """Seconds until the second of two workers begins, 0 where there is one processor."""
         if available_processors() < 2:
             return 0.0
         rounds = max(1, round(_WORK / shortest_rounds([partial(self._seconds, WAIT, area=self._area)])[0]))
-        alone = min(self._seconds(WAIT, rounds, area=self._area) for _ in range(_TRIES))
-        delays = list[float]()
+        times: dict[int, list[float]] = {1: [], 2: []}
         for _ in range(_WAKE_UPS):
-            time.sleep(_REST)
-            delays.append(self._seconds(WAIT, rounds, area=self._area, workers=2) - alone)
-        return min(max(statistics.quantiles(delays)[0], 0.0), alone)
+            for workers, of_workers in times.items():
+                time.sleep(_REST)
+                of_workers.append(self._seconds(WAIT, rounds, area=self._area, workers=workers))
+        return delay(times[1], times[2])
 
     def _seconds(self, name: str, rounds: int, *, area: Bytes, workers: int = 1) -> float:
         """The time of so many rounds on each worker."""
@@ -99,6 +100,16 @@ class _Bench:
         started = time.perf_counter()
         self._pools[workers].run(self._code.address, bindings, packed, workers, 0, (), None, each)
         return time.perf_counter() - started
+
+
+def delay(alone: Sequence[float], both: Sequence[float]) -> float:
+    """The seconds that the second worker begins late, from the times of one work and of two equal ones at once.
+
+    The lower quartile of the latter counts. It is 0 if a disturbance ended between them, and at most the time of the
+    work.
+    """
+    shortest = min(alone)
+    return min(max(statistics.quantiles(both)[0] - shortest, 0.0), shortest)
 
 
 def shortest_rounds(probes: Sequence[Callable[[int], float]]) -> list[float]:

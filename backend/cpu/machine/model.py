@@ -51,7 +51,7 @@ class Cache:
 class MachineCosts:
     """The costs of a processor for a target. `bandwidth` is that of reading memory beyond all caches, in GB/s.
 
-    `wake_up` is the time in seconds from a call until a sleeping worker has begun.
+    `wake_up` is the time in seconds from a call until a sleeping worker has begun, 0 if it could not be measured.
     """
 
     processor: str

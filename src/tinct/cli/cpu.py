@@ -75,7 +75,8 @@ def _describe(costs: MachineCosts, measurements: int) -> None:
     print_table(
         [Column("reading"), Column("bytes", is_number=True), Column("GB/s", is_number=True)], list(_levels(costs))
     )
-    click.echo(f"a sleeping worker begins after {costs.wake_up * 1e6:.0f} µs")
+    if costs.wake_up:
+        click.echo(f"a sleeping worker begins after {costs.wake_up * 1e6:.0f} µs")
 
 
 def _accesses(costs: MachineCosts) -> Iterator[Row]:
