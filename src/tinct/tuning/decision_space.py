@@ -12,6 +12,7 @@ from typing import Final
 from ..ir.schedule.nodes import Decisions, Execution, Level
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.legality import illegal
+from ..transforms.schedule.tasks import Carry
 from .choices import CHOICES, MOVES, Facts, other_sharing
 from .level_patterns import Levels
 from .search import Cost
@@ -49,10 +50,10 @@ class DecisionSpace:
         return self._costs[point]
 
     def starts(self) -> Sequence[Decisions]:
-        """Points that were good before, one with invocations for each element of the outputs, and, where these are few,
-        the one whose workgroups share the reductions that costs least.
+        """Points that were good before, one with invocations for each element of the outputs, where these are few,
+        the one whose workgroups share the reductions that costs least, and one with a workgroup for each row.
         """
-        found = dict.fromkeys((*self.kept, self.simple(), self.shared()))
+        found = dict.fromkeys((*self.kept, self.simple(), self.shared(), self.by_rows()))
         return [it for it in found if self.is_legal(it)]
 
     def simple(self) -> Decisions:
@@ -80,6 +81,24 @@ class DecisionSpace:
         bases = [simple, facts.with_levels(simple, {**levels, longest: its})]
         found = [it for base in bases for it in other_sharing(facts, base) if self.is_legal(it)]
         return min(found, key=lambda it: self.cost(it).expected, default=simple)
+
+    def by_rows(self) -> Decisions:
+        """A workgroup for each row that is first reduced and then gone through again, as in softmax. Its invocations
+        share all loops over the row, where `simple` would reduce the row for each group of its elements.
+        """
+        facts = self.facts
+        carries = [it for it in facts.plain.tasks if isinstance(it, Carry)]
+        reduced = {name for it in carries for name in it.dimensions - facts.carried}
+        again = {it for it in facts.extents if it not in facts.carried and it not in reduced}
+        if not carries or not again:
+            return self.simple()
+        inner = {name for it in carries if not it.dimensions & facts.carried <= set(it.on) for name in it.on}
+        shared = again | (facts.in_parts - inner)
+        levels: dict[str, Levels] = {it: (Level(Execution.LOOP, None),) for it in facts.extents}
+        levels |= {it: (*levels[it], Level(Execution.INVOCATION, _SIMD)) for it in shared}
+        rows = [it for it in facts.extents if it in reduced]
+        levels |= {it: (Level(Execution.WORKGROUP, None),) for it in rows[-3:]}
+        return facts.with_levels(Decisions((), ()), levels)
 
     def whole(self, most: int) -> Sequence[Decisions] | None:
         """All regular points that are legal; None if there are more."""

@@ -65,6 +65,23 @@ def test_points_of_random_nests(seed: int) -> None:
         assert_priced(space, point)
 
 
+def test_rows_that_are_reduced_and_read_again_are_shared_by_a_workgroup() -> None:
+    """Otherwise each workgroup would reduce the whole row for 64 of its elements."""
+    space = space_of(SOFTMAX, {"rows": 8, "columns": 1000})
+    rows, simple = space.by_rows(), space.simple()
+    assert rows in space.starts()
+    levels = space.facts.levels(rows)
+    loop = Level(Execution.LOOP, None), Level(Execution.INVOCATION, 64)
+    assert levels.pop("i") == (Level(Execution.WORKGROUP, None),)
+    assert set(levels.values()) == {loop}
+    assert space.cost(rows).expected < space.cost(simple).expected
+
+
+def test_rows_that_are_not_read_again_need_no_start_of_their_own() -> None:
+    space = space_of(ROW_SUMS, {"rows": 100, "columns": 64})
+    assert space.by_rows() == space.simple()
+
+
 def test_a_small_space_is_found_whole() -> None:
     space = space_of(ROW_SUMS, {"rows": 2, "columns": 2})
     whole = space.whole(2000)
