@@ -183,21 +183,22 @@ void histogram_bytes(const uint32_t *length, const uint32_t *text, uint32_t *fre
     for (uint32_t i = *length / 4 * 4; i < *length; i++) frequencies[bytes[i]]++;
 }
 
-/* Four tables, so that equal pixels after one another do not wait for each other. */
+static inline void count_pixel(uint32_t pixel, uint32_t *table) {
+    table[pixel & 0xff]++, table[BINS + (pixel >> 8 & 0xff)]++, table[2 * BINS + (pixel >> 16 & 0xff)]++;
+}
+
+/* Two tables, so that equal pixels after one another do not wait for each other. */
 void histogram_rgb(const uint32_t *size, const uint32_t *pixels, uint32_t *counts) {
     const int64_t count = (int64_t)size[0] * size[1];
 #pragma omp parallel
     {
-        uint32_t mine[4][3 * BINS] = {{0}};
+        uint32_t mine[2][3 * BINS] = {{0}};
 #pragma omp for schedule(static) nowait
-        for (int64_t i = 0; i < count; i += 4) {
-            for (int64_t at = i; at < min64(i + 4, count); at++) {
-                uint32_t *table = mine[at % 4];
-                const uint32_t pixel = pixels[at];
-                table[pixel & 0xff]++, table[BINS + (pixel >> 8 & 0xff)]++, table[2 * BINS + (pixel >> 16 & 0xff)]++;
-            }
-        }
+        for (int64_t i = 0; i < count / 2; i++)
+#pragma GCC unroll 2
+            for (int t = 0; t < 2; t++) count_pixel(pixels[2 * i + t], mine[t]);
 #pragma omp critical
-        for (int bin = 0; bin < 3 * BINS; bin++) counts[bin] += mine[0][bin] + mine[1][bin] + mine[2][bin] + mine[3][bin];
+        for (int bin = 0; bin < 3 * BINS; bin++) counts[bin] += mine[0][bin] + mine[1][bin];
     }
+    if (count % 2) count_pixel(pixels[count - 1], counts);
 }

@@ -122,20 +122,16 @@ void spmv(const uint32_t *row_starts, const Element *elements, const float *vect
     }
 }
 
+/* Most rows are short: one chain for each, of which the processor has several under way. */
 void spmv_lanes(const uint32_t *row_starts, const uint32_t *columns, const float *elements, const float *vector,
                 float *product, int64_t start_count, int64_t column_count, int64_t element_count, int64_t vector_count,
                 int64_t rows) {
     (void)start_count, (void)column_count, (void)element_count, (void)vector_count;
 #pragma omp parallel for schedule(static)
     for (int64_t row = 0; row < rows; row++) {
-        const int64_t end = row_starts[row + 1];
-        int64_t i = row_starts[row];
-        float sum[4] = {0};
-        for (; i + 4 <= end; i += 4)
-#pragma GCC unroll 4
-            for (int g = 0; g < 4; g++) sum[g] += elements[i + g] * vector[columns[i + g]];
-        for (; i < end; i++) sum[0] += elements[i] * vector[columns[i]];
-        product[row] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+        float sum = 0;
+        for (int64_t i = row_starts[row]; i < row_starts[row + 1]; i++) sum += elements[i] * vector[columns[i]];
+        product[row] = sum;
     }
 }
 
