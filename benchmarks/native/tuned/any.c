@@ -93,33 +93,6 @@ void heat(const Grid *grid, const float *restrict before, float *restrict after)
     }
 }
 
-/* Particles: what is plain is fast already, as the structures do not fit lanes; only the branches are gone. */
-void particles(const World *world, Particle *particles, int64_t count) {
-    enum { SWIRLING = 1, SPARK = 2 };
-    const World w = *world;
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < count; i++) {
-        Particle p = particles[i];
-        const int is_spark = p.kind == SPARK, is_swirling = p.kind == SWIRLING;
-        const int is_dead = (p.kind > SPARK) | (is_spark & (p.age >= w.lifetime));
-        const float x = p.velocity[0], y = p.velocity[1];
-        const float pulls = is_spark ? w.time_step : 0;
-        float v[2] = {(is_swirling ? w.swirl[0][0] * x + w.swirl[1][0] * y : x) + pulls * w.gravity[0],
-                      (is_swirling ? w.swirl[0][1] * x + w.swirl[1][1] * y : y) + pulls * w.gravity[1]};
-        for (int axis = 0; axis < 2; axis++) {
-            const float at = p.position[axis] + w.time_step * v[axis], outside = fabsf(at) - w.half_size[axis];
-            const int bounces = outside > 0;
-            p.position[axis] = bounces ? at - copysignf(2 * outside, at) : at;
-            p.velocity[axis] = bounces ? -w.restitution * v[axis] : v[axis];
-            p.bounces += bounces;
-        }
-        p.age += w.time_step;
-        __m256i bytes;
-        memcpy(&bytes, &p, sizeof bytes);
-        _mm256_storeu_si256((__m256i *)(particles + i), is_dead ? _mm256_setzero_si256() : bytes);
-    }
-}
-
 /* A cluster more than there are takes what belongs to none; two tables in turns. */
 void kmeans_update(const Vec4 *points, const uint32_t *labels, Vec4 *partial_sums, int64_t count) {
     enum { TABLES = 2 };

@@ -46,6 +46,38 @@ void nbody(const NbodyParams *params, const Vec4 *bodies, Vec4 *velocities, Vec4
     _mm_free(x);
 }
 
+/* Particles: the structures do not fit lanes, and branches by kind are faster here than computing all ways. */
+void particles(const World *world, Particle *particles, int64_t count) {
+    enum { SWIRLING = 1, SPARK = 2 };
+    const World w = *world;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < count; i++) {
+        Particle p = particles[i];
+        if (p.kind > SPARK || (p.kind == SPARK && p.age >= w.lifetime)) {
+            memset(particles + i, 0, sizeof p);
+            continue;
+        }
+        const float x = p.velocity[0], y = p.velocity[1];
+        if (p.kind == SWIRLING) {
+            p.velocity[0] = w.swirl[0][0] * x + w.swirl[1][0] * y;
+            p.velocity[1] = w.swirl[0][1] * x + w.swirl[1][1] * y;
+        } else if (p.kind == SPARK) {
+            p.velocity[0] = x + w.time_step * w.gravity[0];
+            p.velocity[1] = y + w.time_step * w.gravity[1];
+        }
+        for (int axis = 0; axis < 2; axis++) {
+            const float at = p.position[axis] + w.time_step * p.velocity[axis], outside = fabsf(at) - w.half_size[axis];
+            p.position[axis] = at;
+            if (outside <= 0) continue;
+            p.position[axis] = at - copysignf(2 * outside, at);
+            p.velocity[axis] *= -w.restitution;
+            p.bounces++;
+        }
+        p.age += w.time_step;
+        particles[i] = p;
+    }
+}
+
 /* Colours */
 
 typedef struct { Floats squared, red, green, blue; } Colour;
