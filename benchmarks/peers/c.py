@@ -37,7 +37,11 @@ class _Library:
         return f"{line} {' '.join(FLAGS[:3])}"
 
     def prepare(self, problem: Problem) -> Prepared:
-        return prepare_function(compiled(SOURCES / self.folder), problem)
+        return prepare_function(compiled(*self.sources()), problem)
+
+    def sources(self) -> tuple[Path, ...]:
+        """The folders of the kernels."""
+        return (SOURCES / self.folder,)
 
 
 class PlainC(_Library):
@@ -48,15 +52,26 @@ class PlainC(_Library):
 
 
 class TunedC(_Library):
-    """Intrinsics, blocking, several chains at once."""
+    """Intrinsics, blocking, several chains at once: for AVX-512 where there is that, else for AVX2."""
 
     name = "C, tuned"
     folder = "tuned"
 
     def available(self) -> str | None:
-        if not {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd"} <= processor_features():
-            return "written for AVX-512, which this processor lacks"
+        if self._instructions() is None:
+            return "written for AVX-512 and for AVX2 with FMA, which this processor lacks"
         return super().available()
+
+    def sources(self) -> tuple[Path, ...]:
+        """What all processors share, and the kernels that are written for this one's vectors."""
+        folder = SOURCES / self.folder
+        return folder, folder / (self._instructions() or "avx2")
+
+    def _instructions(self) -> str | None:
+        features = processor_features()
+        if {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd"} <= features:
+            return "avx512"
+        return "avx2" if {"avx2", "fma", "f16c"} <= features else None
 
 
 def compiler() -> str | None:
@@ -78,14 +93,14 @@ def prepare_function(library: ctypes.CDLL, problem: Problem) -> Prepared:
 
 
 @cache
-def compiled(source: Path) -> ctypes.CDLL:
-    """A C file, or all of a folder, as a library, compiled once for each change of source, compiler or processor."""
+def compiled(*places: Path) -> ctypes.CDLL:
+    """C files, or all of folders, as a library, compiled once for each change of source, compiler or processor."""
     program = compiler()
     assert program is not None
-    sources = sorted(source.glob("*.c")) if source.is_dir() else [source]
+    sources = [file for place in places for file in (sorted(place.glob("*.c")) if place.is_dir() else [place])]
     text = b"".join(file.read_bytes() for file in (*sources, *sorted(SOURCES.rglob("*.h"))))
     key = hashlib.sha256(b"\0".join([text, program.encode(), *map(str.encode, FLAGS), processor_name().encode()]))
-    target = BUILD / f"{source.stem}-{key.hexdigest()[:16]}.so"
+    target = BUILD / f"{places[-1].stem}-{key.hexdigest()[:16]}.so"
     if not target.exists():
         BUILD.mkdir(parents=True, exist_ok=True)
         partial = target.with_suffix(f".{os.getpid()}.tmp")

@@ -1,53 +1,6 @@
 /* Pictures; see lanes.h. */
 #include "lanes.h"
 
-/* A row of vertical sums in a buffer, then sums along it; the buffer stays in the first cache. */
-void blur(const uint32_t *size, const float *source, float *blurred) {
-    const int64_t width = size[0], height = size[1];
-#pragma omp parallel
-    {
-        float *sums = _mm_malloc((width + 2 + 4 * W) * sizeof *sums, 64), *middle = sums + W;
-#pragma omp for schedule(static)
-        for (int64_t y = 0; y < height; y++) {
-            const float *above = source + max64(y - 1, 0) * width, *here = source + y * width;
-            const float *below = source + min64(y + 1, height - 1) * width;
-            float *to = blurred + y * width;
-#pragma omp simd
-            for (int64_t x = 0; x < width; x++) middle[x] = 0.0625f * (above[x] + below[x]) + 0.125f * here[x];
-            middle[-1] = middle[0];
-            middle[width] = middle[width - 1];
-#pragma omp simd
-            for (int64_t x = 0; x < width; x++) to[x] = (middle[x - 1] + middle[x + 1]) + 2 * middle[x];
-        }
-        _mm_free(sums);
-    }
-}
-
-void life(const int32_t *size, const uint32_t *cells, uint32_t *next_cells) {
-    const int64_t width = size[0], height = size[1];
-#pragma omp parallel
-    {
-        uint32_t *sums = _mm_malloc((width + 2 + 4 * W) * sizeof *sums, 64), *middle = sums + W;
-#pragma omp for schedule(static)
-        for (int64_t y = 0; y < height; y++) {
-            const uint32_t *above = cells + (y ? y - 1 : height - 1) * width, *here = cells + y * width;
-            const uint32_t *below = cells + (y + 1 < height ? y + 1 : 0) * width;
-            uint32_t *to = next_cells + y * width;
-#pragma omp simd
-            for (int64_t x = 0; x < width; x++) middle[x] = above[x] + here[x] + below[x];
-            middle[-1] = middle[width - 1];
-            middle[width] = middle[0];
-            /* The cell itself is in the sum: 3 with it or without lives on, 4 only with it. */
-#pragma omp simd
-            for (int64_t x = 0; x < width; x++) {
-                const uint32_t sum = middle[x - 1] + middle[x] + middle[x + 1];
-                to[x] = (sum == 3) | ((sum == 4) & here[x]);
-            }
-        }
-        _mm_free(sums);
-    }
-}
-
 /* A row with its ends repeated on both sides. */
 INLINE void copy_row(const float *row, int64_t width, int64_t margin, float *padded) {
     memcpy(padded + margin, row, width * sizeof *row);
@@ -212,7 +165,8 @@ INLINE void flood_pixels(const Flood *flood, const uint32_t *places, int32_t *ne
     _mm512_mask_storeu_epi32(nearest + y * width + x, lanes_left(left), _mm512_mask_set1_epi32(seed, has_none, -1));
 }
 
-static void flood_large(const Flood *flood, const int32_t *seeds, int32_t *nearest);
+/* See ../any.c. */
+void flood_large(const Flood *flood, const int32_t *seeds, int32_t *nearest);
 
 void jump_flood(const Flood *flood, const int32_t *seeds, int32_t *nearest) {
     const int64_t width = flood->size[0], height = flood->size[1], pixels = width * height;
@@ -238,43 +192,4 @@ void jump_flood(const Flood *flood, const int32_t *seeds, int32_t *nearest) {
             for (int64_t x = 0; x < width; x += W) flood_pixels(flood, places, nearest, y, x);
     }
     _mm_free(places);
-}
-
-static void flood_large(const Flood *flood, const int32_t *seeds, int32_t *nearest) {
-    const int32_t width = flood->size[0], height = flood->size[1], reach = flood->reach;
-#pragma omp parallel for schedule(static)
-    for (int32_t y = 0; y < height; y++) {
-        for (int32_t x = 0; x < width; x++) {
-            int32_t best = -1, least = INT32_MAX;
-            for (int neighbour = 0; neighbour < 9; neighbour++) {
-                const int32_t u = x + reach * (neighbour % 3 - 1), v = y + reach * (neighbour / 3 - 1);
-                if (u < 0 || v < 0 || u >= width || v >= height) continue;
-                const int32_t seed = seeds[(int64_t)v * width + u], dx = seed % width - x, dy = seed / width - y;
-                if (seed >= 0 && dx * dx + dy * dy < least) least = dx * dx + dy * dy, best = seed;
-            }
-            nearest[(int64_t)y * width + x] = best;
-        }
-    }
-}
-
-/* The compiler makes vectors of the rows, which three loads out of seven find in the first cache. */
-void heat(const Grid *grid, const float *restrict before, float *restrict after) {
-    const int64_t nx = grid->nx, ny = grid->ny, nz = grid->nz;
-    const float rate = grid->rate;
-#pragma omp parallel for schedule(static)
-    for (int64_t row = 0; row < ny * nz; row++) {
-        const int64_t y = row % ny, z = row / ny;
-        const float *here = before + row * nx;
-        float *to = after + row * nx;
-        if (y == 0 || z == 0 || y == ny - 1 || z == nz - 1) {
-            memcpy(to, here, nx * sizeof *to);
-            continue;
-        }
-        const float *above = here - nx, *below = here + nx, *front = here - nx * ny, *back = here + nx * ny;
-        to[0] = here[0], to[nx - 1] = here[nx - 1];
-        for (int64_t x = 1; x < nx - 1; x++) {
-            const float sum = here[x - 1] + here[x + 1] + above[x] + below[x] + front[x] + back[x];
-            to[x] = here[x] + rate * (sum - 6 * here[x]);
-        }
-    }
 }

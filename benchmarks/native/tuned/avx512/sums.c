@@ -69,30 +69,6 @@ void scan_blelloch(const uint32_t *values, uint32_t *sums, uint32_t *block_sums,
     scan_blocks(values, sums, block_sums, count, blocks, BLELLOCH_BLOCK, 1);
 }
 
-/* A table for each byte of a word, and two words at a time: equal neighbours then do not wait for each other. */
-static void count_bytes(const uint32_t *words, uint32_t *counts, int64_t count) {
-#pragma omp parallel
-    {
-        uint32_t mine[8][BINS] = {{0}};
-#pragma omp for schedule(static) nowait
-        for (int64_t i = 0; i < count / 2; i++) {
-            uint64_t pair;
-            memcpy(&pair, words + 2 * i, sizeof pair);
-#pragma GCC unroll 8
-            for (int byte = 0; byte < 8; byte++) mine[byte][pair >> 8 * byte & 0xff]++;
-        }
-#pragma omp critical
-        for (int bin = 0; bin < BINS; bin++)
-            for (int byte = 0; byte < 8; byte++) counts[bin] += mine[byte][bin];
-    }
-    if (count % 2)
-        for (int shift = 0; shift < 32; shift += 8) counts[words[count - 1] >> shift & 0xff]++;
-}
-
-void histogram_global(const uint32_t *words, uint32_t *counts, int64_t count) { count_bytes(words, counts, count); }
-
-void histogram_local(const uint32_t *words, uint32_t *counts, int64_t count) { count_bytes(words, counts, count); }
-
 /* One addition to the shared counter for every 4096 values; each thread gathers its finds first. */
 void compact(const float *threshold, const float *values, uint32_t *count, Kept *kept, int64_t value_count,
              int64_t kept_count) {
@@ -201,23 +177,6 @@ void reduce_strided(const float *x, const float *y, float *partial_products, int
     }
 }
 
-/* A table for each of four keys in a row. */
-void histogram_coalesced(const uint32_t *keys, uint32_t *counts, int64_t count) {
-    enum { TABLES = 4 };
-#pragma omp parallel
-    {
-        uint32_t mine[TABLES][BINS] = {{0}};
-#pragma omp for schedule(static) nowait
-        for (int64_t i = 0; i < count / TABLES; i++)
-#pragma GCC unroll 4
-            for (int t = 0; t < TABLES; t++) mine[t][keys[TABLES * i + t] >> 24]++;
-#pragma omp critical
-        for (int bin = 0; bin < BINS; bin++)
-            for (int t = 0; t < TABLES; t++) counts[bin] += mine[t][bin];
-    }
-    for (int64_t i = count / TABLES * TABLES; i < count; i++) counts[keys[i] >> 24]++;
-}
-
 INLINE __m128i bins_of(__m512 samples) {
     const __m512 scaled = _mm512_mul_ps(samples, _mm512_set1_ps(BLOCKED_BINS));
     const __m512 inside = _mm512_min_ps(_mm512_max_ps(scaled, _mm512_setzero_ps()), _mm512_set1_ps(BLOCKED_BINS - 1));
@@ -248,12 +207,6 @@ void histogram_blocked(const float *samples, uint32_t *histogram, int64_t count)
     }
     for (int64_t i = count / PART * PART; i < count; i++)
         histogram[(uint32_t)clampf(samples[i] * BLOCKED_BINS, 0, BLOCKED_BINS - 1)]++;
-}
-
-void histogram_bytes(const uint32_t *length, const uint32_t *text, uint32_t *frequencies) {
-    const uint8_t *bytes = (const uint8_t *)text;
-    count_bytes(text, frequencies, *length / 4);
-    for (uint32_t i = *length / 4 * 4; i < *length; i++) frequencies[bytes[i]]++;
 }
 
 void scan_kogge_stone(const uint32_t *values, uint32_t *sums, uint32_t *block_sums, int64_t count, int64_t sum_count,
@@ -329,23 +282,4 @@ void scan_lookback(const uint32_t *values, uint32_t *sums, uint32_t *begun, uint
 void compact_scan(const float *threshold, const float *values, uint32_t *count, Kept *kept, int64_t value_count,
                   int64_t kept_count) {
     compact(threshold, values, count, kept, value_count, kept_count);
-}
-
-/* Four tables, so that equal pixels after one another do not wait for each other. */
-void histogram_rgb(const uint32_t *size, const uint32_t *pixels, uint32_t *counts) {
-    const int64_t count = (int64_t)size[0] * size[1];
-#pragma omp parallel
-    {
-        uint32_t mine[4][3 * BINS] = {{0}};
-#pragma omp for schedule(static) nowait
-        for (int64_t i = 0; i < count; i += 4) {
-            for (int64_t at = i; at < min64(i + 4, count); at++) {
-                uint32_t *table = mine[at % 4];
-                const uint32_t pixel = pixels[at];
-                table[pixel & 0xff]++, table[BINS + (pixel >> 8 & 0xff)]++, table[2 * BINS + (pixel >> 16 & 0xff)]++;
-            }
-        }
-#pragma omp critical
-        for (int bin = 0; bin < 3 * BINS; bin++) counts[bin] += mine[0][bin] + mine[1][bin] + mine[2][bin] + mine[3][bin];
-    }
 }

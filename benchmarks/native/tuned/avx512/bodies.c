@@ -140,22 +140,6 @@ void kmeans_assign(const uint32_t *pixels, const Vec4 *colours, uint32_t *labels
     }
 }
 
-/* A cluster more than there are takes what belongs to none; two tables in turns. */
-void kmeans_update(const Vec4 *points, const uint32_t *labels, Vec4 *partial_sums, int64_t count) {
-    enum { TABLES = 2 };
-#pragma omp parallel for schedule(static)
-    for (int64_t start = 0; start < count; start += UPDATE_PART) {
-        __m128 sums[TABLES][CLUSTERS + 1];
-        memset(sums, 0, sizeof sums);
-        for (int64_t i = start; i < min64(start + UPDATE_PART, count); i++) {
-            __m128 *sum = &sums[i % TABLES][min64(labels[i], CLUSTERS)];
-            *sum = _mm_add_ps(*sum, _mm_loadu_ps(&points[i].x));
-        }
-        for (int c = 0; c < CLUSTERS; c++)
-            _mm_storeu_ps(&partial_sums[start / UPDATE_PART * CLUSTERS + c].x, _mm_add_ps(sums[0][c], sums[1][c]));
-    }
-}
-
 /* Flocks */
 
 typedef struct { __m512 x, y; } Pairs;

@@ -6,7 +6,7 @@
 #ifndef LANES_H
 #define LANES_H
 
-#include "../kernels.h"
+#include "../../kernels.h"
 
 #include <immintrin.h>
 
