@@ -169,7 +169,7 @@ def test_two_entry_points_and_none_named(run_tinct: Tinct, wgsl: Write, emit: st
 
 
 def test_limits_of_a_workgroup_are_the_shaders_fault(run_tinct: Tinct) -> None:
-    result = run_tinct("run", SAXPY, *BUFFERS, "--threads", "8", "--set", "width=1000")
+    result = run_tinct("run", SAXPY, *BUFFERS, "--threads", "8", "--set", "width=5000")
     assert result.exit_code == 1
     assert "error[invalid-workgroup-size]" in result.stderr
 

@@ -11,6 +11,7 @@ from math import prod
 from typing import Final
 
 from ...ir.hints import unknown_name
+from ...ir.limits import PROMISED
 from ...ir.schedule.nodes import Constant, ElementType, Execution, Fby, Last, LevelName, Map, Scatter, Store
 from ...ir.schedule.scope import used_by
 from ...ir.schedule.text import level_name_text, operand_text
@@ -27,9 +28,9 @@ MOST_WRITTEN_OUT: Final = 256
 """The most points that written-out levels give: more make code that compiles slowly and spills registers."""
 MOST_AT_ONCE: Final = 2**16
 """The largest product of a dimension's factors: indices past the end of a dimension still have 32 bits."""
-MOST_INVOCATIONS: Final = 256
-MOST_ALONG: Final = (256, 256, 64)
-MOST_MEMORY: Final = 16_384
+MOST_INVOCATIONS: Final = PROMISED["maxComputeInvocationsPerWorkgroup"]
+MOST_ALONG: Final = tuple(PROMISED[f"maxComputeWorkgroupSize{axis}"] for axis in "XYZ")
+MOST_MEMORY: Final = PROMISED["maxComputeWorkgroupStorageSize"]
 """WebGPU's default limits of a workgroup: invocations, invocations along x, y and z, and bytes of memory."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from ..ir.limits import PROMISED
 from ..ir.schedule.nodes import Execution, Level
 
 Levels = tuple[Level, ...]
@@ -14,7 +15,7 @@ _INVOCATION, _WORKGROUP, _VECTOR = Execution.INVOCATION, Execution.WORKGROUP, Ex
 
 MOST_UNROLLED: Final = 16
 """The most iterations of one level that are written out."""
-MOST_INVOCATIONS: Final = 256
+MOST_INVOCATIONS: Final = PROMISED["maxComputeInvocationsPerWorkgroup"]
 MOST_LOOP: Final = 256
 """The most iterations of a loop inside of another level of its dimension."""
 
