@@ -37,6 +37,7 @@ PIPELINES = [
     "predication,gvn",
     "forkify,dce",
     "lower_integers,gvn",
+    "gvn,merge_writes,dce",
 ]
 FOR_SUMS = [it for it in PIPELINES if "lower_integers" not in it]
 

@@ -7,10 +7,12 @@ from ..passes import Pipeline, pipeline
 from .ccp import ConditionalConstantPropagation
 from .dce import DeadCodeElimination
 from .gvn import GlobalValueNumbering
+from .merge_writes import MergeWrites
 
 CPU: Pipeline[Module] = pipeline(
     "what machine code is made from",
     (ConditionalConstantPropagation(), "first: branches on constants go, and with them what only they need"),
     (GlobalValueNumbering(), "on what is left, each value is computed once"),
+    (MergeWrites(), "after that: the same place is one node on all paths"),
     (DeadCodeElimination(), "last: what the others left without a use goes"),
 )

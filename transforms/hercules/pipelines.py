@@ -25,6 +25,7 @@ from .grid_fission import GridFission
 from .grid_interchange import GridInterchange
 from .gvn import GlobalValueNumbering
 from .lower_integers import LowerIntegers
+from .merge_writes import MergeWrites
 from .predication import Predication
 from .ranges import RangeSimplification
 from .reduce_to_tree import ReduceToTree
@@ -77,6 +78,7 @@ HERCULES: Stage[Module] = Stage(
         "grid_interchange": GridInterchange,
         "gcm": GlobalCodeMotion,
         "lower_integers": LowerIntegers,
+        "merge_writes": MergeWrites,
         "predication": Predication,
         "ranges": RangeSimplification,
         "reduce_to_tree": ReduceToTree,
@@ -93,6 +95,7 @@ HERCULES: Stage[Module] = Stage(
             "grid_interchange",
             "reduce_to_tree",
         ),
+        "For the CPU": ("merge_writes",),
         "For GPUs": ("lower_integers",),
         "Measured to be of no use for the CPU (docs/ARCHITECTURE.md)": ("gcm", "ranges"),
         "For other schedules of `.hir` functions; no device runs these": (

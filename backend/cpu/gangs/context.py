@@ -33,10 +33,14 @@ class GangContext:
     slots: Slots
 
     @staticmethod
-    def of(analysis: GangAnalysis, nodes: NodeEmitter, known: Knowledge | None = None) -> GangContext:
+    def of(
+        analysis: GangAnalysis, nodes: NodeEmitter, known: Knowledge | None = None, *, has_short_rows: bool = False
+    ) -> GangContext:
         """The context of a gang of which nothing is written yet."""
         gang, out = analysis.gang, nodes.memory.ops.out
-        site = Site(gang.lanes, gang.parts, analysis.shapes.keys, gang.forks[0], known=known)
+        site = Site(
+            gang.lanes, gang.parts, analysis.shapes.keys, gang.forks[0], known=known, has_short_rows=has_short_rows
+        )
         return GangContext(analysis, nodes, site, Ops(out), Ops(out, gang.lanes), Slots(out))
 
     @property

@@ -74,7 +74,7 @@ class GangEmitter:
         out.open_arm(row, before)
         starts = [("0", before)]
         first = out.phi("i64", lambda: starts)
-        context = GangContext.of(self._analysis, self._nodes)
+        context, other = (GangContext.of(self._analysis, self._nodes, has_short_rows=True) for _ in range(2))
         count = self._gangs_of_row(context, stepless, first)
         end = one.binary("add", "i64", first, count)
         found = WholeForks(context, (first, one.binary("sub", "i64", end, "1"))).find(None)
@@ -83,7 +83,7 @@ class GangEmitter:
         out.open_arm(inside, row)
         from_inside = _Threads(context, found).emit_loop(following, first, end)
         out.open_arm(border, row)
-        _Threads(GangContext.of(self._analysis, self._nodes)).emit_from(first)
+        _Threads(other).emit_from(first)
         next_gang, from_border = one.binary("add", "i64", first, str(gang.threads)), out.current
         out.do(f"br label %{following}")
         out.open_merge(following, row)

@@ -39,7 +39,7 @@ class Site:
 
     `keys` are the lane sets of the blocks. `base` is the number of the gang's first lane. `active` says whether any
     lane passes the block that is written, where there is no jump around it. Code that is rarely run `is_rare`. What is
-    `known` needs a base that is a constant.
+    `known` needs a base that is a constant. If `has_short_rows`, gangs in the interior and others take turns.
     """
 
     lanes: int
@@ -53,6 +53,7 @@ class Site:
     version: int = 0
     is_rare: bool = False
     known: Knowledge | None = None
+    has_short_rows: bool = False
 
     @property
     def key(self) -> Key:

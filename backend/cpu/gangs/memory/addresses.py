@@ -65,6 +65,10 @@ class ValueQueries(Protocol):
         """Whether the current code is bound by memory, and the next gang likely accesses the bytes that follow."""
         ...
 
+    def has_short_rows(self) -> bool:
+        """Whether gangs in the interior and others take turns, so that parts of a cache line are stored in two ways."""
+        ...
+
     def known(self, node: h.Node) -> Sequence[int] | None:
         """The integers of the part's lanes, if they are known before the kernel runs."""
         ...

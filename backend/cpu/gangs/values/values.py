@@ -320,6 +320,10 @@ class GangValues:
         """See `addresses.ValueQueries`."""
         return self._site.proved.streaming
 
+    def has_short_rows(self) -> bool:
+        """See `addresses.ValueQueries`."""
+        return self._site.has_short_rows
+
     def is_proved(self, position: h.Node, extent: h.DynamicConstant) -> bool:
         """See `addresses.ValueQueries`."""
         return (position, extent) in self._site.proved.in_range
