@@ -1,8 +1,9 @@
-"""What all tests share: the option that rewrites golden texts."""
+"""What all tests share: the option that rewrites golden texts, and the time limit of `.ci/run`."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,16 @@ os.environ.setdefault("TINCT_CPU_TIER", "gang")
 """And they test the code that runs for long; those of the first runs say so."""
 os.environ.setdefault("TINCT_CPU_COSTS", "table")
 """Choices that depend on the machine are the same in every run; tests of what is measured say so."""
+
+
+_DEADLINE = float(os.environ.get("TINCT_TESTS_UNTIL", "inf"))
+"""When the time for tests is over, in seconds since 1970. `.ci/run` says so, which must end in time on any machine."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    if time.time() > _DEADLINE:
+        pytest.skip("not run: this machine is too slow for all tests in the time that .ci/run has")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -40,7 +40,12 @@ def copy_of(module: Module) -> Module:
 
 def run_values(function: Function, constants: Sequence[int], values: Sequence[object]) -> Value:
     """What a function returns as machine code."""
-    compiled = HerculesFunction(function)
+    return run_compiled(HerculesFunction(function), constants, values)
+
+
+def run_compiled(compiled: HerculesFunction, constants: Sequence[int], values: Sequence[object]) -> Value:
+    """The same, of a function that is compiled once for several runs."""
+    function = compiled.function
     arguments = dict(zip(function.parameter_names, values, strict=True))
     known = dict(zip(function.dynamic_constants, constants, strict=True))
     return compiled.value_of(compiled.run(arguments, constants=known, device="cpu"))

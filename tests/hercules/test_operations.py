@@ -7,6 +7,7 @@ import math
 
 import pytest
 
+from tinct.functions import HerculesFunction
 from tinct.ir import builtins
 from tinct.ir.hercules import arithmetic
 from tinct.ir.hercules.arithmetic import ScalarValue, UnknownOperation
@@ -19,7 +20,7 @@ from tinct.ir.hercules.types import BOOL, F16, F32, F64, I8, I16, I32, I64, U8, 
 from tinct.ir.hercules.verify import verify
 
 from .builder import FunctionBuilder, position
-from .support import copy_of, run_values, same_value
+from .support import copy_of, run_compiled, same_value
 
 TYPES: tuple[Scalar, ...] = (BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64)
 IN_WGSL: tuple[Scalar, ...] = (BOOL, I32, U32, F16, F32)
@@ -58,10 +59,11 @@ def operations(type: Scalar) -> Module:
 @pytest.mark.parametrize("type", TYPES, ids=lambda it: type_text(it, ()))
 def test_operators_and_conversions(type: Scalar) -> None:
     module = operations(type)
+    compiled = HerculesFunction(copy_of(module).functions[0])
     pairs = [*itertools.product(samples(type), repeat=2)]
     for x, y in pairs[:: max(1, len(pairs) // 6)]:
         expected = run(module.functions[0], [], [x, y])
-        assert same_value(run_values(copy_of(module).functions[0], [], [x, y]), expected), (x, y)
+        assert same_value(run_compiled(compiled, [], [x, y]), expected), (x, y)
 
 
 @pytest.mark.parametrize("type", [it for it in TYPES if isinstance(it, Integer)], ids=lambda it: type_text(it, ()))
@@ -74,10 +76,11 @@ def test_atomics(type: Integer, op: AtomicOp) -> None:
     value = b.product([after, old])
     b.return_(b.start, value)
     b.function.return_type = infer_types(b.function)[value]
+    compiled = HerculesFunction(copy_of(Module([b.function])).functions[0])
     for numbers in itertools.pairwise(samples(type)):
         given = [[0, numbers[0]], *numbers]
         expected = run(b.function, [], given)
-        assert same_value(run_values(copy_of(Module([b.function])).functions[0], [], given), expected), given
+        assert same_value(run_compiled(compiled, [], given), expected), given
 
 
 def intrinsics() -> list[tuple[str, tuple[Scalar, ...], Scalar]]:
@@ -114,10 +117,11 @@ def test_intrinsics(type: Scalar) -> None:
     b.function.return_type = infer_types(b.function)[value]
     module = Module([b.function])
     assert not verify(module)
+    compiled = HerculesFunction(copy_of(module).functions[0])
     for turn in range(6):
         given = [samples(it)[(turn + 2 * number) % len(samples(it))] for it in IN_WGSL for number in range(4)]
         expected = run(b.function, [], given)
-        found = run_values(copy_of(module).functions[0], [], given)
+        found = run_compiled(compiled, [], given)
         assert isinstance(found, list)
         assert isinstance(expected, list)
         wrong = [
