@@ -1,7 +1,7 @@
 // Follows a plan that `tinct graph --emit` wrote, with nothing but WebGPU: in browsers, Deno, or node with a package that
 // has WebGPU. docs/emit.md describes plans.
 
-const VERSION = 5;
+const VERSION = 6;
 
 export class Program {
     // `wgsl` maps the names of the plan's files to their texts. Throws where the plan or a kernel does not fit.

@@ -22,6 +22,7 @@ from tinct.graphs.arithmetic import (
     failure,
     packed_operation,
 )
+from tinct.graphs.emitted.plan_file import FORMAT_VERSION
 from tinct.graphs.plan import Dispatch
 from tinct.ir.dataflow.expressions import OPERATIONS
 from tinct.ir.dataflow.nodes import BinaryOp
@@ -174,6 +175,10 @@ def recorded(folder: Path, executions: int = 1, error: list[int] | None = None) 
     ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
+
+
+def test_javascript_follows_plans_of_the_version_that_is_written() -> None:
+    assert f"const VERSION = {FORMAT_VERSION};" in SCRIPT.read_text()
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="no node")
