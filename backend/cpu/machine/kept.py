@@ -197,7 +197,8 @@ def _name() -> str:
 
 def _read(kept: Mapping[str, Any]) -> MachineCosts:
     access, caches = AccessCosts(**kept["access"]), tuple(Cache(**it) for it in kept["caches"])
-    return MachineCosts(**{**kept, "access": access, "caches": caches})
+    others = {name: value for name, value in kept.items() if name not in ("access", "caches")}
+    return MachineCosts(**others, access=access, caches=caches)
 
 
 os.register_at_fork(after_in_child=_measuring.clear)
