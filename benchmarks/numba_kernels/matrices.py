@@ -73,6 +73,15 @@ def spmv(row_starts, elements, vector, product):
         product[row] = total
 
 
+@kernel
+def spmv_lanes(row_starts, columns, elements, vector, product):
+    for row in prange(len(product)):
+        total = np.float32(0)
+        for i in range(row_starts[row], row_starts[row + 1]):
+            total += elements[i] * vector[columns[i]]
+        product[row] = total
+
+
 matmul_flat_tiles = matmul_tiled
 matmul_blocks = matmul_tiled
 

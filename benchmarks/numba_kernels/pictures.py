@@ -91,3 +91,19 @@ def jump_flood(reach, seeds, nearest):
                             if distance < least:
                                 best, least = seed, distance
             nearest[y, x] = best
+
+
+@kernel
+def heat(rate, before, after):
+    nz, ny, nx = before.shape
+    for row in prange(nz * ny):
+        z, y = row // ny, row % ny
+        if y == 0 or z == 0 or y == ny - 1 or z == nz - 1:
+            after[z, y] = before[z, y]
+        else:
+            after[z, y, 0], after[z, y, nx - 1] = before[z, y, 0], before[z, y, nx - 1]
+            for x in range(1, nx - 1):
+                middle = before[z, y, x]
+                across = before[z, y, x - 1] + before[z, y, x + 1]
+                total = across + before[z, y - 1, x] + before[z, y + 1, x] + before[z - 1, y, x] + before[z + 1, y, x]
+                after[z, y, x] = middle + rate * (total - np.float32(6) * middle)

@@ -56,6 +56,28 @@ def bitonic_pairs(keys, width):
         mine[:] = block[: len(mine)]
 
 
+@kernel
+def bitonic_records(records, width):
+    for number in prange((len(records) + width - 1) // width):
+        mine = records[number * width : (number + 1) * width]
+        keys, values = np.full(width, 0xFFFFFFFF, np.uint32), np.zeros(width, np.uint32)
+        for i in range(len(mine)):
+            keys[i], values[i] = mine[i].key, mine[i].value
+        run = 2
+        while run <= width:
+            reach = run // 2
+            while reach > 0:
+                for t in range(width // 2):
+                    i = 2 * t - (t & (reach - 1))
+                    if (keys[i] > keys[i + reach]) == (i & run == 0):
+                        keys[i], keys[i + reach] = keys[i + reach], keys[i]
+                        values[i], values[i + reach] = values[i + reach], values[i]
+                reach //= 2
+            run *= 2
+        for i in range(len(mine)):
+            mine[i].key, mine[i].value = keys[i], values[i]
+
+
 @inline
 def order(block, low, high):
     a, b = block[low], block[high]

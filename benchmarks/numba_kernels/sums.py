@@ -153,6 +153,21 @@ def histogram_bytes(length, text, frequencies):
             frequencies[bin] += mine[thread, bin]
 
 
+@kernel
+def histogram_rgb(pixels, counts):
+    threads = get_num_threads()
+    mine = np.zeros((threads, 768), np.uint32)
+    flat = pixels.reshape(-1)
+    for thread in prange(threads):
+        for i in range(len(flat) * thread // threads, len(flat) * (thread + 1) // threads):
+            pixel = flat[i]
+            for channel in range(3):
+                mine[thread, 256 * channel + (pixel >> np.uint32(8 * channel) & np.uint32(255))] += 1
+    for thread in range(threads):
+        for bin in range(768):
+            counts[bin] += mine[thread, bin]
+
+
 scan_raking = scan_hillis_steele
 scan_sklansky = scan_hillis_steele
 scan_kogge_stone = scan_hillis_steele

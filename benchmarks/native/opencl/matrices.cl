@@ -233,3 +233,19 @@ kernel void attention(global const AttentionParams *params, global const float4 
     if (id < params->queries)
         for (uint d = 0; d < D4; d++) attended[id * D4 + d] = sums[d] / total;
 }
+
+kernel void spmv_lanes(global const uint *row_starts, global const uint *columns, global const float *elements,
+                       global const float *vector, global float *product, uint c0, uint c1, uint c2, uint c3,
+                       uint rows) {
+    local float sums[128];
+    uint l = get_local_id(0), lane = l % 32, row = get_group_id(0) * 4 + l / 32;
+    float sum = 0;
+    if (row < rows)
+        for (uint i = row_starts[row] + lane; i < row_starts[row + 1]; i += 32) sum += elements[i] * vector[columns[i]];
+    sums[l] = sum;
+    for (uint width = 16; width > 0; width /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < width) sums[l] += sums[l + width];
+    }
+    if (lane == 0 && row < rows) product[row] = sums[l];
+}

@@ -98,3 +98,23 @@ kernel void jump_flood(global const Flood *flood, global const int *seeds, globa
     }
     nearest[here.y * size.x + here.x] = best;
 }
+
+typedef struct { uint nx, ny, nz; float rate; } Grid;
+
+float cell(global const Grid *grid, global const float *before, uint x, uint y, uint z) {
+    return before[(z * grid->ny + y) * grid->nx + x];
+}
+
+kernel void heat(global const Grid *grid, global const float *before, global float *after, uint c0, uint c1) {
+    uint i = get_global_id(0), nx = grid->nx, ny = grid->ny, nz = grid->nz;
+    if (i >= nx * ny * nz) return;
+    uint x = i % nx, y = i / nx % ny, z = i / (nx * ny);
+    float middle = before[i];
+    if (x == 0 || y == 0 || z == 0 || x == nx - 1 || y == ny - 1 || z == nz - 1) {
+        after[i] = middle;
+        return;
+    }
+    float sum = cell(grid, before, x - 1, y, z) + cell(grid, before, x + 1, y, z) + cell(grid, before, x, y - 1, z) +
+                cell(grid, before, x, y + 1, z) + cell(grid, before, x, y, z - 1) + cell(grid, before, x, y, z + 1);
+    after[i] = middle + grid->rate * (sum - 6.0f * middle);
+}

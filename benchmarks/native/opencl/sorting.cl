@@ -110,3 +110,38 @@ kernel void radix_pass(global const uint *shift, global const uint *keys, global
         sorted[start + counters[(key >> by & 15) * 128 + l]++] = key;
     }
 }
+
+#define RECORDS 1024
+
+typedef struct { uint key, value; } Record;
+
+kernel void bitonic_records(global Record *records, uint count) {
+    local Record block[RECORDS];
+    uint t = get_local_id(0), start = get_group_id(0) * RECORDS;
+    for (uint i = t; i < RECORDS; i += 256) {
+        if (start + i < count) {
+            block[i] = records[start + i];
+        } else {
+            block[i].key = 0xffffffffu;
+            block[i].value = 0;
+        }
+    }
+    for (uint run = 2; run <= RECORDS; run *= 2) {
+        for (uint reach = run / 2; reach > 0; reach /= 2) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint i = t; i < RECORDS; i += 256) {
+                uint partner = i ^ reach;
+                if (partner <= i) continue;
+                Record a = block[i], b = block[partner];
+                bool up = (i & run) == 0;
+                if ((up && a.key > b.key) || (!up && a.key < b.key)) {
+                    block[i] = b;
+                    block[partner] = a;
+                }
+            }
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = t; i < RECORDS; i += 256)
+        if (start + i < count) records[start + i] = block[i];
+}

@@ -336,3 +336,21 @@ kernel void compact_scan(global const float *threshold, global const float *valu
     barrier(CLK_LOCAL_MEM_FENCE);
     if (keep) kept[base + places[l] - 1] = (Kept){i, value};
 }
+
+kernel void histogram_rgb(global const uint2 *size, global const uint *pixels, global volatile uint *counts, uint c0) {
+    local volatile uint own[768];
+    uint l = get_local_id(1) * 16 + get_local_id(0), width = size->x, height = size->y;
+    for (uint bin = l; bin < 768; bin += 256) own[bin] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint y = get_global_id(1); y < height; y += get_global_size(1)) {
+        for (uint x = get_global_id(0); x < width; x += get_global_size(0)) {
+            uint pixel = pixels[y * width + x];
+            atomic_inc(&own[pixel & 0xff]);
+            atomic_inc(&own[256 + (pixel >> 8 & 0xff)]);
+            atomic_inc(&own[512 + (pixel >> 16 & 0xff)]);
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint bin = l; bin < 768; bin += 256)
+        if (own[bin] != 0) atomic_add(&counts[bin], own[bin]);
+}
