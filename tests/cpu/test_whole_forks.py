@@ -19,6 +19,7 @@ struct Sizes { w: u32, h: u32 }
 @group(0) @binding(0) var<uniform> p: Sizes;
 @group(0) @binding(1) var<storage> u: array<u32>;
 @group(0) @binding(2) var<storage, read_write> r: array<u32>;
+const AROUND = array(vec2i(-1, 0), vec2i(1, 0), vec2i(0, -1), vec2i(0, 2));
 fn at(x: i32, y: i32) -> u32 {
     let w = i32(p.w); let h = i32(p.h);
     return u[u32(min(max(y, 0), h - 1) * w + min(max(x, 0), w - 1))];
@@ -52,6 +53,16 @@ SPELLINGS = {
         r[y*w+x] = s;""",
     "the border first": f"""{GUARD} if x == 0u || x == w - 1u {{ r[y*w+x] = 7u; return; }}
         r[y*w+x] = u[y*w+x-1u] + u[y*w+x+1u] * 3u;""",
+    "loops over neighbours": f"""{GUARD} var s = 0u;
+        for (var j = -1; j <= 1; j++) {{ for (var i = -1; i <= 1; i++) {{
+            if i == 0 && j == 0 {{ continue; }} s = s * 3u + at(i32(x) + i, i32(y) + j); }} }}
+        r[y*w+x] = s;""",
+    "one loop over neighbours": f"""{GUARD} var s = 0u; var k = 0;
+        while k < 9 {{ s = s * 3u + at(i32(x) + k % 3 - 1, i32(y) + k / 3 - 1); k += 1; }} r[y*w+x] = s;""",
+    "a loop over a table": f"""{GUARD} var s = 0u; for (var k = 0; k < 4; k++) {{
+            let i = i32(x) + AROUND[k].x; let j = i32(y) + AROUND[k].y;
+            if i >= 0 && j >= 0 && i < i32(w) && j < i32(h) {{ s = s * 3u + u[u32(j)*w+u32(i)]; }} }}
+        r[y*w+x] = s;""",
 }
 SHAPES = [(16, 16), (32, 4), (64, 1), (8, 8)]
 
@@ -98,6 +109,14 @@ def test_the_interior_has_no_masks_and_no_clamps(name: str) -> None:
 FLAT = """let i = x; let c = {column}; let d = {row}; if {outside} {{ return; }}
     let l = max(c, 1u) - 1u; let g = min(c + 1u, w - 1u); let a = max(d, 1u) - 1u; let b = min(d + 1u, h - 1u);
     r[i] = u[i] + u[a*w+c] * 3u + u[b*w+c] * 5u + u[d*w+l] * 7u + u[d*w+g] * 11u;"""
+TORI = {
+    "unsigned": f"""{GUARD} let l = (x + w - 1u) % w; let g = (x + 1u) % w;
+        let a = (y + h - 1u) % h; let b = (y + 1u) % h; {SUM}""",
+    "signed, in loops": f"""{GUARD} var s = 0u; let m = i32(w); let n = i32(h);
+        for (var j = -1; j <= 1; j++) {{ for (var i = -1; i <= 1; i++) {{
+            s = s * 3u + u[(i32(y) + j + n) % n * m + (i32(x) + i + m) % m]; }} }}
+        r[y*w+x] = s + u32((i32(x) + 1 + m) % m) * 5u;""",
+}
 DIVISIONS = {
     "divided": FLAT.format(column="i % w", row="i / w", outside="i >= w * h"),
     "signed": FLAT.format(column="u32(i32(i) % i32(w))", row="u32(i32(i) / i32(w))", outside="i >= w * h"),
@@ -116,6 +135,22 @@ SHORT_ROWS = {
         if d > 0u && c > 0u && c + 1u < w && d + 1u < h {
             r[i] = u[i] + u[d*w+c+1u] * 3u + u[d*w+(c-1u)] * 5u + u[(d+1u)*w+c] * 7u + u[i-w] * 11u; }""",
 }
+
+
+@pytest.mark.parametrize("shape", [(8, 8), (32, 2)])
+@pytest.mark.parametrize("name", TORI)
+def test_the_interior_of_a_torus_has_no_divisions(name: str, shape: tuple[int, int]) -> None:
+    """Neither for the column, which differs between lanes, nor for the row, nor where a column is no index."""
+    gang, lane = (kernel(TORI[name], shape, tier) for tier in ("gang", "lane"))
+    interior = re.search(r"\ninterior\..*?\nborder\.", gang.llvm(optimised=False), re.S)
+    assert interior is not None
+    for absent in ("masked", "gather", " urem i32", " udiv i32", " srem i32", " sdiv i32", " fdiv "):
+        assert absent not in interior[0]
+    groups = -(-130 // shape[0]), -(-40 // shape[1]), 1
+    for w, h in ((130, 40), (128, 32), (131, 5), (1, 40), (2, 2), (64, 1), (0, 7), (2**31, 3), (2**32 - 1, 2**32 - 1)):
+        for elements in (1, 100, 5200, 6000):
+            found, expected = (results(it, w, h, elements, groups) for it in (gang, lane))
+            assert found == expected, (w, h, elements)
 
 
 @pytest.mark.parametrize("name", DIVISIONS)

@@ -61,9 +61,15 @@ def test_short_rows_are_widened(size: str) -> None:
     assert all(is_widened(body, size) for body in (BODIES["each its own"], BODIES["the greatest"]))
 
 
-@pytest.mark.parametrize("size", ["16, 4", "64", "3, 2", "1, 5"])
-def test_rows_that_do_not_fill_a_vector_or_do_are_not(size: str) -> None:
+@pytest.mark.parametrize("size", ["32, 4", "64", "16", "3, 2", "1, 5"])
+def test_rows_that_do_not_fill_a_vector_or_are_long_are_not(size: str) -> None:
     assert not is_widened(BODIES["each its own"], size)
+
+
+def test_rows_of_several_vectors_are_widened_where_there_are_no_loops() -> None:
+    assert is_widened(BODIES["each its own"], "16, 4")
+    assert not is_widened(BODIES["who is there in loops"], "16, 4")
+    assert is_widened(BODIES["who is there in loops"], "8, 4")
 
 
 @pytest.mark.parametrize(

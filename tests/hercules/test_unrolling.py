@@ -1,4 +1,6 @@
-"""Loops are unrolled where that makes arrays of an invocation scalars, however they are written, and only there."""
+"""Loops are unrolled where that makes arrays of an invocation scalars, and where they are those of a stencil, however
+they are written, and only there.
+"""
 
 from __future__ import annotations
 
@@ -151,6 +153,36 @@ fn first_above(limit: f32, t: u32) -> array<f32, 9> {
     out[t] = total;
 }
 
+@compute @workgroup_size(32) fn clamped(@builtin(local_invocation_index) t: u32) {
+    var greatest = 0.0;
+    for (var y = -1; y <= 1; y++) {
+        for (var x = -1; x <= 1; x++) {
+            if x == y { continue; }
+            greatest = max(greatest, a[clamp(i32(t) + 8 * y + x, 0, i32(arrayLength(&a)) - 1)]);
+        }
+    }
+    out[t] = greatest;
+}
+
+@compute @workgroup_size(32) fn branching(@builtin(local_invocation_index) t: u32) {
+    var total = 0.0;
+    for (var i = 0u; i < 3u; i++) {
+        if a[t + i] > 0.5 { total += a[t + i]; }
+    }
+    out[t] = total;
+}
+
+@compute @workgroup_size(32) fn writing(@builtin(local_invocation_index) t: u32) {
+    for (var i = 0u; i < 3u; i++) { out[t * 3 + i] = a[t + i]; }
+}
+
+@compute @workgroup_size(32) fn partly_long(@builtin(local_invocation_index) t: u32) {
+    var total = 0.0;
+    for (var i = 0u; i < 3u; i++) { total += a[t + i]; }
+    for (var i = 0u; i < arrayLength(&a) - 40u; i++) { total += a[i]; }
+    out[t] = total;
+}
+
 @compute @workgroup_size(32) fn unreached(@builtin(local_invocation_index) t: u32) {
     var acc: array<f32, 16>;
     for (var i = 0u; i < 16u; i++) {
@@ -164,8 +196,10 @@ fn first_above(limit: f32, t: u32) -> array<f32, 9> {
 SHADER = tinct.load(SPELLINGS)
 IN_REGISTERS = {"flat": 1, "nested": 1, "pointers": 0, "vectors": 0, "barriers": 1}
 """The entry points whose arrays become scalars, each with the number of loops that it still has."""
-IN_MEMORY = {"by_data": 2, "too_long": 2, "too_large": 4, "table": 1}
-"""The others, likewise."""
+STENCILS = ("table", "clamped")
+"""The entry points whose loops are those of stencils."""
+OTHERS = {"by_data": 2, "too_long": 2, "too_large": 4, "branching": 1, "writing": 1, "partly_long": 2}
+"""The others, with the number of their loops."""
 
 
 def run(entry: str, device: str) -> NDArray[np.float32]:
@@ -207,12 +241,17 @@ def test_arrays_become_scalars(entry: str, loops: int) -> None:
     assert loops_in(nodes) == loops
 
 
-@pytest.mark.parametrize(("entry", "loops"), IN_MEMORY.items())
+@pytest.mark.parametrize("entry", STENCILS)
+def test_stencils_have_no_loops(entry: str) -> None:
+    assert loops_in(graph_of(entry)) == 0
+
+
+@pytest.mark.parametrize(("entry", "loops"), OTHERS.items())
 def test_other_loops_stay(entry: str, loops: int) -> None:
     assert loops_in(graph_of(entry)) == loops
 
 
-@pytest.mark.parametrize("entry", ["barriers", "whole"])
+@pytest.mark.parametrize("entry", ["barriers", "whole", *STENCILS])
 def test_machine_code_agrees(entry: str) -> None:
     np.testing.assert_array_equal(run(entry, "cpu"), run(entry, "interp"))
 

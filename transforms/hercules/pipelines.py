@@ -85,7 +85,7 @@ HERCULES: Stage[Module] = Stage(
     },
     pipelines={"cpu": CPU, "grid": GRID},
     groups={
-        "For the CPU and for grids": ("ccp", "gvn", "dce"),
+        "For the CPU, and all but merge_writes for grids": ("ccp", "gvn", "merge_writes", "dce"),
         "For grids; measured to be of no use for the CPU's kernels (docs/ARCHITECTURE.md)": ("forkify", "predication"),
         "For grids": (
             "contract_arrays",
@@ -95,7 +95,6 @@ HERCULES: Stage[Module] = Stage(
             "grid_interchange",
             "reduce_to_tree",
         ),
-        "For the CPU": ("merge_writes",),
         "For GPUs": ("lower_integers",),
         "Measured to be of no use for the CPU (docs/ARCHITECTURE.md)": ("gcm", "ranges"),
         "For other schedules of `.hir` functions; no device runs these": (

@@ -1,4 +1,6 @@
-"""Chooses loops to unroll, so that small arrays of an invocation become scalars, which can be kept in registers.
+"""Chooses loops to unroll.
+
+Small arrays of an invocation thereby become scalars, which can be kept in registers.
 
 A scalar has no address, so an array can be split into scalars only where every index is known. An index that counts
 in loops is known if these loops are unrolled. `Unrolling.of` finds, for each access to a variable of function or
@@ -7,12 +9,16 @@ private space, the loops that change its index. It looks at where values may com
 Whether the index is then known is seen during the translation, which computes with constants: a loop is unrolled by
 translating its body until no path leads back. Where that takes too many iterations or nodes, or an index stays unknown,
 the loop or the variable is given up, and the translation starts again (`Reconsidered`).
+
+If all loops of an entry point are like those of a stencil over 3 by 3 elements (see `neighbour_loops`), they are
+unrolled, too: code without loops has a version for the interior of a problem (see `gangs.control.whole_forks`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
+from math import prod
 from typing import Final, TypeAlias, assert_never
 
 from ...ir import types as wgsl
@@ -33,6 +39,10 @@ MOST_NODES: Final = 1500
 """
 MOST_SCALARS: Final = 128
 """Scalars of a variable above which it stays in memory: four times as many as there are vector registers."""
+MOST_COPIES: Final = 2000
+"""Instructions in all iterations together above which the loops of a stencil stay loops. The numbers of iterations are
+upper bounds, which make nine iterations of two loops 25.
+"""
 _MOST_RECONSIDERED: Final = 8
 """Times that the translation starts again before nothing is unrolled."""
 
@@ -73,9 +83,10 @@ class Unrolling:
     def of(cls, entry: c.Function, effects: EffectsAnalysis) -> Unrolling:
         """All that may be worth it in an entry point."""
         program = _Program(entry, effects)
-        if not program.accesses:
+        like_stencil = program.neighbour_loops()
+        if not program.accesses and not like_stencil:
             return cls()
-        needs, whole = list[_Need](), set[c.Var]()
+        needs, whole = [_Need(like_stencil)] if like_stencil else [], set[c.Var]()
         for access in program.accesses:
             loops, variables = program.loops_for(access), program.split_by(access)
             if loops is None or program.is_table(access):
@@ -179,11 +190,12 @@ class _Program:
         self.passed: dict[Value, list[Value]] = {}
         self.stores: list[c.Store] = []
         self.returned: dict[c.Function, list[Value]] = {}
+        self.loops: dict[c.Loop, c.Function] = {}
         pending = [entry]
         for function in pending:
             callees = self._read(function)
             pending += [it for it in dict.fromkeys(callees) if it not in pending]
-        if self.accesses:
+        if self.accesses or self.loops:
             for store in self.stores:
                 for root in self.roots(store.pointer):
                     self.passed.setdefault(root, []).append(store.value)
@@ -206,8 +218,9 @@ class _Program:
                         callees.append(instruction.callee)
                 assert block.branch is not None
                 self._branch(function, block.branch)
-                target = block.branch.target
-                inside = (*loops, target) if isinstance(target, c.Loop) else loops
+                target, inside = block.branch.target, loops
+                if isinstance(target, c.Loop):
+                    self.loops[target], inside = function, (*loops, target)
                 for inner in nested(block):
                     visit(inner, inside)
 
@@ -280,18 +293,22 @@ class _Program:
 
     def _sources(self, value: Value) -> set[_Source] | None:
         """All that the value is computed from; None if that includes what is read at run time only."""
+        found, is_known = self._computed_from(value)
+        return _held(found) if is_known else None
+
+    def _computed_from(self, value: Value) -> tuple[set[Value], bool]:
+        """The value and all that it is computed from, and whether nothing of that is read at run time only."""
         found: set[Value] = set()
-        pending = [value]
+        pending, is_known = [value], True
         while pending:
             value = pending.pop()
             if value in found or isinstance(value, c.Constant):
                 continue
             found.add(value)
             origins = self._origins(value)
-            if origins is None:
-                return None
-            pending += origins
-        return {it for it in found if isinstance(it, (c.Var, c.BlockArgument))}
+            is_known &= origins is not None
+            pending += origins or ()
+        return found, is_known
 
     def _origins(self, value: Value) -> Sequence[Value] | None:
         """What the value is computed from at once; None if it is read at run time only."""
@@ -337,6 +354,55 @@ class _Program:
         conditions = [it for it in _exit_conditions(loop) if self._sources(it) is not None]
         return conditions or None
 
+    # Loops over neighbours
+
+    def neighbour_loops(self) -> frozenset[c.Loop]:
+        """All loops of the program, if they are like those of a stencil: they are short, read elements of buffers that
+        depend on their counters, write only variables of the invocation, and branch only on what does not depend on
+        what buffers hold; else none.
+        """
+        if not self.loops or not all(map(self._is_like_stencil, self.loops)):
+            return frozenset()
+        from ..core.trip_counts import trip_counts  # of use for few entry points
+
+        counts: dict[int, float] = {}
+        for function in set(self.loops.values()):
+            counts |= trip_counts(function)
+        copies = sum(
+            prod(counts[id(loop)] for loop in loops) for it in self.around if (loops := self._loops_around(it))
+        )
+        return frozenset(self.loops) if copies <= MOST_COPIES else frozenset()
+
+    def _is_like_stencil(self, loop: c.Loop) -> bool:
+        written = (it for root in self.effects.of(loop).written for it in self.roots(root))
+        return (
+            self._countable_by(loop) == list(_exit_conditions(loop))
+            and all(map(_is_private, written))
+            and not any(self._depends_on_buffers(it) for it in _conditions(loop))
+            and any(self._reads_another_element(it, loop) for it in self.instructions)
+        )
+
+    def _depends_on_buffers(self, value: Value) -> bool:
+        """Whether the value is computed from what buffers hold."""
+        found, _ = self._computed_from(value)
+        return any(isinstance(it, c.Load) and self._is_of_buffer(it) for it in found)
+
+    def _reads_another_element(self, load: Value, loop: c.Loop) -> bool:
+        """Whether this is a load from a buffer that may read another element in each iteration."""
+        if not isinstance(load, c.Load) or loop not in self._loops_around(load) or not self._is_of_buffer(load):
+            return False
+        indices = [index for step in _accesses(load.pointer) for index in step.indices]
+        return any(self._changes(loop, _held(self._computed_from(it)[0])) for it in indices)
+
+    def _is_of_buffer(self, load: c.Load) -> bool:
+        types = [it.type for it in self.roots(load.pointer)]
+        return any(isinstance(it, wgsl.Pointer) and it.space is wgsl.AddressSpace.STORAGE for it in types)
+
+
+def _held(values: Set[Value]) -> set[_Source]:
+    """Those of the values that may be different at different times."""
+    return {it for it in values if isinstance(it, (c.Var, c.BlockArgument))}
+
 
 def _exit_conditions(loop: c.Loop) -> Iterator[Value]:
     """The conditions of the Ifs with an arm that leaves the loop at once."""
@@ -346,6 +412,14 @@ def _exit_conditions(loop: c.Loop) -> Iterator[Value]:
             arms = [it.branch for it in inner_blocks(target)]
             if any(it is not None and it.target is loop.merge_target for it in arms):
                 yield target.condition
+
+
+def _conditions(loop: c.Loop) -> Iterator[Value]:
+    """What branches in a loop depend on."""
+    for block in blocks_in(loop):
+        target = None if block.branch is None else block.branch.target
+        if isinstance(target, (c.If, c.Switch)):
+            yield target.condition
 
 
 def _accesses(pointer: Value) -> Iterator[c.Access]:

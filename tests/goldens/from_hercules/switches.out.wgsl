@@ -2,15 +2,16 @@
 
 @compute @workgroup_size(1u, 1u, 1u)
 fn main(@builtin(workgroup_id) workgroup_id: vec3u) {
+    var state: i32;
     let workgroup_id_x = workgroup_id.x;
     let kind = data[workgroup_id_x];
     switch kind {
         case 7: {
-            data[workgroup_id_x] = 1;
+            state = 1;
         }
         case 9: {
             var i = 0;
-            var state = kind;
+            state = kind;
             while i < 6 {
                 let t = state;
                 let more = t * 3;
@@ -49,7 +50,6 @@ fn main(@builtin(workgroup_id) workgroup_id: vec3u) {
                 }
                 i++;
             }
-            data[workgroup_id_x] = state;
         }
         case 6, 8: {
             var state_1 = kind;
@@ -68,25 +68,24 @@ fn main(@builtin(workgroup_id) workgroup_id: vec3u) {
                     }
                 }
             }
-            data[workgroup_id_x] = state_1 * 3;
+            state = state_1 * 3;
         }
         default: {
-            var value: i32;
             switch kind {
                 case -1: {
-                    value = 10;
+                    state = 10;
                 }
                 case 2, 4: {
-                    value = 20;
+                    state = 20;
                 }
                 case 3: {
-                    value = data[1u];
+                    state = data[1u];
                 }
                 default: {
-                    value = 30;
+                    state = 30;
                 }
             }
-            data[workgroup_id_x] = value;
         }
     }
+    data[workgroup_id_x] = state;
 }

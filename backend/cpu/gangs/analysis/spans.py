@@ -6,11 +6,12 @@ says that it does not: the arithmetic did not wrap in any lane.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
 from .....ir.hercules import nodes as h
+from .....ir.hercules.graph import predecessors
 from ...data import llvm_type
 from ...llvm import Ops
 from .bounds import constant_value, greatest
@@ -110,6 +111,23 @@ class Spans:
                 yield from self.followed(rhs)
             case _:
                 pass
+
+    def tested(self, node: h.Node) -> Iterator[h.Node]:
+        """What a value with a span is computed from, and the value: all of what its tests hold for."""
+        yield node
+        if constant_value(node) is not None or self._uniform(node) is not None:
+            return
+        match node:
+            case h.Select(if_true=if_true, if_false=if_false):
+                operands: Sequence[h.Node] = [if_true, if_false]
+            case h.Cast() | h.Bitcast() | h.Binary() | h.Intrinsic():
+                operands = predecessors(node)
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
+                operands = []
+            case _:
+                assert_never(node)
+        for operand in operands:
+            yield from self.tested(operand)
 
     def _within(self, span: Span, type: h.Type | None) -> Span:
         """Adds tests that all values are in the range of the type; 64-bit integers hold 32-bit values."""

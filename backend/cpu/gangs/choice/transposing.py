@@ -24,13 +24,13 @@ def transposes_rows(placed: Placement, nest: Sequence[h.Fork], lanes: int) -> bo
     if row % lanes or rows * row % (lanes * lanes):
         return False
     return any(
-        isinstance(node, (h.Read, h.Write)) and _is_transposed(node, outer, inner)
+        isinstance(node, (h.Read, h.Write)) and is_transposed(node, outer, inner)
         for node, at in placed.place.items()
         if inner in placed.nest.around[at] and not placed.loops.around[at]
     )
 
 
-def _is_transposed(node: h.Read | h.Write, outer: h.Fork, inner: h.Fork) -> bool:
+def is_transposed(node: h.Read | h.Write, outer: h.Fork, inner: h.Fork) -> bool:
     """Whether an access transposes; its last index selects a scalar among consecutive ones."""
     positions = [it.position for it in node.indices if isinstance(it, h.PositionIndex)]
     if not positions or not isinstance(node.indices[-1], h.PositionIndex):

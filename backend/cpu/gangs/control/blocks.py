@@ -143,8 +143,10 @@ class BlockEmitter:
                 values.define_speculated(node)
             if not values.is_needed(node):
                 return
-        same = self._site.proved.same.get(node)
-        if same is not None and values.shape(same).is_vector == shape.is_vector:
+        same, stepless = self._site.proved.same.get(node), self._site.proved.stepless.get(node)
+        if stepless is not None and not shape.is_vector:
+            self._define(node, lambda: values.scalar_without_steps(node, stepless))
+        elif same is not None and values.shape(same).is_vector == shape.is_vector:
             self._define(node, lambda: values.vector(same) if shape.is_vector else values.scalar(same))
         elif shape.is_vector:
             self._define(node, lambda: values.computed(node))

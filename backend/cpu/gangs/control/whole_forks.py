@@ -222,6 +222,7 @@ class WholeForks:
         """What can be proved of the positions in items that all lanes pass, and how many tests that replaces."""
         in_range, same = set[tuple[h.Node, h.DynamicConstant]](), dict[h.Node, h.Node]()
         exact, linear, searched = set[h.Node](), dict[h.Node, bool](), set[h.Node]()
+        tested = set[h.Node]()
         for item in self._body.top.items:
             if item not in passed:
                 continue
@@ -231,9 +232,10 @@ class WholeForks:
                     found.tests += tests
                     in_range.add((position, extent))
                     exact.update(self._spans.followed(position))
+                    tested.update(self._spans.tested(position))
                     self._find_unchanged(position, item.leader, found, same, searched)
                     self._is_linear(position, item.leader, same, linear)
-        stepless = self._spans.stepless
+        stepless = {node: it for node, it in self._spans.stepless.items() if node in tested}
         even = frozenset(node for node, is_linear in linear.items() if is_linear)
         proved = Proved(frozenset(in_range), even, frozenset(exact), same, stepless, streaming=True)
         return proved, len(in_range) + len(same)

@@ -19,6 +19,7 @@ from ..analysis.bounds import constant_value
 from ..analysis.forms import advance
 from ..analysis.known import scalar_text
 from ..analysis.shapes import UNIFORM, Kind, Shape
+from ..analysis.spans import Stepless
 from ..context import GangContext
 from ..memory.addresses import VaryingIndex
 from ..memory.gang_memory import GangMemory
@@ -419,14 +420,26 @@ class GangValues:
         return self._computed(node, self.vector)
 
     def _computed(self, node: h.Node, vector: Callable[[h.Node], str]) -> str:
-        type = self._types[node]
+        type, stepless = self._types[node], self._site.proved.stepless.get(node)
         match node:
+            case h.Binary() if stepless is not None:
+                return self._without_steps(stepless, data.llvm_type(type), vector)
             case h.Binary(op=h.BinaryOp.DIV | h.BinaryOp.REM as op, lhs=lhs, rhs=rhs) if self._is_variable(rhs):
                 if isinstance(type, h.Integer) and type.bits == 32:
                     return divide_by_scalar(self.memory, op, type, vector(lhs), self.scalar(rhs))
             case _:
                 pass
         return compute(self.vec, node, self._types, vector)
+
+    def _without_steps(self, found: Stepless, scalar: str, vector: Callable[[h.Node], str]) -> str:
+        """The vector of a remainder or quotient that no lane crosses a step of."""
+        operand = self.memory.splat("0", scalar) if found.operand is None else vector(found.operand)
+        offset = found.offset if scalar == "i64" else self.one.convert("trunc", "i64", found.offset, scalar)
+        return self.vec.binary("sub", scalar, operand, self.memory.splat(offset, scalar))
+
+    def scalar_without_steps(self, node: h.Node, found: Stepless) -> str:
+        """A remainder or quotient that no lane crosses a step of, where it has no vector."""
+        return self._speculation.without_steps(node, found)
 
     def _is_variable(self, node: h.Node) -> bool:
         """Whether all lanes have one value that is not known before the kernel runs."""
