@@ -14,6 +14,7 @@ from functools import reduce
 from .....ir.hercules import nodes as h
 from ...data import llvm_type
 from ...layout import ScalarLayout
+from ...machine import costs_so_far
 from ...memory import Address
 from ..analysis.shapes import ROW_UNIFORM, UNIFORM, Kind
 from ..context import GangContext
@@ -31,7 +32,7 @@ from .quads import WORDS, Quads
 from .rows import Rows
 from .runs import Run, Runs
 from .transposed import TransposedAccess
-from .vector_memory import LaneIndices, VectorMemory, memory_type
+from .vector_memory import LaneIndices, VectorMemory, masked_stores_are_slow, memory_type
 from .windows import Windows
 
 _WORD = 4
@@ -62,6 +63,7 @@ class GangMemory(LaneVectors):
         self._windows = Windows(self, self._addresses, context.gang.parts)
         self._prefetches = Prefetches(context)
         self._threads = context.gang.threads
+        self._masked_stores_are_slow = masked_stores_are_slow(costs_so_far().access, self.lanes)
         self.address_of = self._addresses.of
         self.address_beyond = self._addresses.beyond
         self.lanes_of = self._addresses.lanes_of
@@ -378,7 +380,8 @@ class GangMemory(LaneVectors):
             else:
                 self._interleaved.store(start, period, given, mask)
 
-        if mask is None or period == 1:
+        is_cheap = period == 1 and (self._values.is_rare() or not self._masked_stores_are_slow)
+        if mask is None or is_cheap:
             store(mask)
         else:
             self._if_full(mask, store)

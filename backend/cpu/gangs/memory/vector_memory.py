@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
 from ...data import llvm_type
 from ...layout import ScalarLayout
 from ...llvm import FunctionText, Ops
-from ..values.vectors import LaneVectors, vector_text
+from ...machine import AccessCosts, costs_so_far
+from ..values.vectors import LaneVectors, mask_text, vector_text
+
+_FEW = 2
+"""Stores of scalars that take as long as a test of a mask and a store of a vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,17 @@ class VectorMemory:
         masks = vec.type("i1")
         self._out.module.declare(f"void @{name}({type}, ptr, {masks})")
         self._out.do(f"call void @{name}({type} {data}, ptr align {leaf.align} {pointer}, {masks} {mask})")
+
+    def store_some(self, data: str, pointer: str, leaf: ScalarLayout, wanted: Sequence[bool]) -> None:
+        """Some of consecutive scalars, one by one where that takes less time than a masked store."""
+        costs, scalar = costs_so_far().access, memory_type(leaf)
+        if sum(wanted) * costs.stores >= len(wanted) * costs.masked_store:
+            self.store(data, pointer, leaf, mask_text(wanted))
+            return
+        for lane in (number for number, it in enumerate(wanted) if it):
+            one = self._out.pure(f"extractelement {self._vec.type(scalar)} {data}, i64 {lane}")
+            place = self._out.pure(f"getelementptr i8, ptr {pointer}, i64 {lane * leaf.size}")
+            self._out.do(f"store {scalar} {one}, ptr {place}, align {leaf.align}")
 
     def gather(self, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> str:
         """Load a scalar for each lane."""
@@ -162,3 +178,8 @@ _LEAST_GATHERED = 4
 def memory_type(leaf: ScalarLayout) -> str:
     """The LLVM type of a scalar in memory."""
     return "i8" if isinstance(leaf.type, h.Bool) else llvm_type(leaf.type)
+
+
+def masked_stores_are_slow(costs: AccessCosts, lanes: int) -> bool:
+    """Whether a masked store takes longer than a few stores of scalars, as on processors without AVX-512."""
+    return costs.masked_store > _FEW * costs.stores / lanes
