@@ -61,6 +61,20 @@ def test_stores_are_the_same(type: str, value: str, monkeypatch: pytest.MonkeyPa
         assert results(compiled, offset) == expected
 
 
+@pytest.mark.parametrize("cpu_target", ["x86-64-v3"], indirect=True)
+@pytest.mark.usefixtures("cpu_target")
+def test_few_lines_are_begun_at_the_same_time() -> None:
+    """Eight lanes of u32 are half of a line, of vec4u two lines."""
+
+    def is_used(type: str, planes: int) -> bool:
+        values = (f"y[id.x + {number * COUNT}u] = {type}(x[id.x + {number}u]);" for number in range(planes))
+        return "!nontemporal" in kernel(type, " ".join(values)).llvm(optimised=False)
+
+    assert is_used("u32", 4)
+    assert not is_used("u32", 5)
+    assert is_used("vec4u", 5)
+
+
 def test_they_are_what_the_processor_has() -> None:
     assert "vmovnt" in kernel("vec4u", "y[id.x] = vec4u(x[id.x]);").assembly()
 
