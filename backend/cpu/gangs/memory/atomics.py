@@ -122,10 +122,15 @@ class GangAtomic:
         return results[0] if results else None
 
     def _as_vector(self, pointer: str) -> str:
-        vec, leaf = self.gang.vec, self.address.leaf
-        old = self.gang.load_vector(pointer, leaf, self.mask)
-        new = updated(vec, self.op, leaf, old, [it.lanes for it in self.operands])
-        self.gang.store_lanes(new, LaneAddress(pointer, (), leaf, is_private=False), self.mask)
+        """Lanes that are not in the mask store what is in memory, if that is there, since masked stores may be slow."""
+        vec, leaf, mask = self.gang.vec, self.address.leaf, self.mask
+        operands = [it.lanes for it in self.operands]
+        if mask is not None and self.op in _COMBINED and self.gang.are_all_in_range(self.address):
+            operands = [LaneReduction(self.gang, self.op, leaf).or_identity(self.operands[0], mask)]
+            mask = None
+        old = self.gang.load_vector(pointer, leaf, mask)
+        new = updated(vec, self.op, leaf, old, operands)
+        self.gang.store_lanes(new, LaneAddress(pointer, (), leaf, is_private=False), mask)
         return old
 
     # Lane after lane

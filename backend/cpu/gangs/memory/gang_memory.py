@@ -432,6 +432,11 @@ class GangMemory(LaneVectors):
             return list(slow())
         return self._tested(self._runs.test(run), scalars, lambda: fast(self._runs.pointer(address.pointer, run)), slow)
 
+    def are_all_in_range(self, address: LaneAddress) -> bool:
+        """Whether the elements of all lanes exist where they are consecutive, in a mask or not."""
+        run = self._runs.of(address)
+        return run is not None and self._runs.is_range_tested(run)
+
     def load_vector(self, pointer: str, leaf: ScalarLayout, mask: str | None) -> str:
         """The consecutive elements at a pointer; zeros in lanes that are not in the mask."""
         return self._vector_memory.from_memory(leaf, self._vector_memory.load(pointer, leaf, mask))

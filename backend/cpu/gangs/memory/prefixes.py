@@ -46,7 +46,7 @@ class LaneReduction:
         if self._is_sum and operand.one is not None:
             return self._multiple(operand.one, self._count(mask))
         scalar, vec = llvm_type(self.leaf.type), self.gang.vec
-        lanes = self._or_identity(operand, mask)
+        lanes = self.or_identity(operand, mask)
         full = f"llvm.vector.reduce.{self._name}.{vec.suffix(scalar)}"
         vec.out.module.declare(f"{scalar} @{full}({vec.type(scalar)})")
         return vec.out.value(f"call {scalar} @{full}({vec.type(scalar)} {lanes})")
@@ -54,7 +54,7 @@ class LaneReduction:
     def total_and_prefixes(self, operand: Operand, mask: str | None) -> tuple[str, str]:
         """The combined operand of all lanes, and for each lane that of the lanes before it."""
         if not self._is_sum or operand.one is None:
-            return self._scan(self._or_identity(operand, mask))
+            return self._scan(self.or_identity(operand, mask))
         gang, scalar = self.gang, llvm_type(self.leaf.type)
         count = self._count(mask)
         before = gang.lane_numbers(scalar) if mask is None else _lanes_before(gang, gang.bits(mask), scalar)
@@ -78,7 +78,7 @@ class LaneReduction:
         """The operand that changes no value."""
         return {"smin": (1 << 31) - 1, "smax": -(1 << 31), "umin": -1, "and": -1}.get(self._name, 0)
 
-    def _or_identity(self, operand: Operand, mask: str | None) -> str:
+    def or_identity(self, operand: Operand, mask: str | None) -> str:
         """The operands of a mask's lanes, and the identity in other lanes."""
         if mask is None:
             return operand.lanes

@@ -1,0 +1,90 @@
+"""Stores of some lanes, on processors whose masked stores take as long as ten plain ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
+from tinct.backend.cpu.emit import Tier
+from tinct.backend.cpu.target import current_target
+from tinct.frontend import load_program
+from tinct.ir.source import Source
+from tinct.transforms.from_wgsl import build
+from tinct.transforms.to_hercules import translate
+
+HEAD = """
+@group(0) @binding(0) var<storage> x: array<u32>;
+@group(0) @binding(1) var<storage, read_write> y: array<u32>;
+@group(0) @binding(2) var<storage, read_write> counts: array<atomic<u32>, 200>;
+var<workgroup> own: array<atomic<u32>, 200>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) t: u32) {
+    _ = &x; _ = &y; _ = &counts;
+"""
+SOME = "if x[id.x] % 3u != 0u { y[id.x] = x[id.x] * 5u; atomicAdd(&counts[id.x % 7u], 1u); }"
+EVERY_SECOND = "y[2u * id.x + 1u] = x[id.x] + 1u;"
+OWN = """for (var bin = t; bin < 200u; bin += 64u) { atomicStore(&own[bin], x[bin] % 4u); }
+    workgroupBarrier();
+    for (var bin = t; bin < 200u; bin += 64u) {
+        let count = x[bin + id.x / 64u] % 5u;
+        if count > 2u { atomicOPERATION(&own[bin], count); }
+    }
+    workgroupBarrier();
+    for (var bin = t; bin < 200u; bin += 64u) { y[200u * (id.x / 64u) + bin] = atomicLoad(&own[bin]); }"""
+OPERATIONS = ("Add", "Sub", "And", "Or", "Xor", "Min", "Max", "Exchange")
+SLOW = ["x86-64-v2", "x86-64-v3"]
+
+
+def kernel(body: str, tier: Tier = "gang") -> CompiledKernel:
+    text = HEAD + body + "}"
+    made = translate(build(load_program(Source("test.wgsl", text.encode()))), "main")
+    return compile_entry(made, CpuOptions(tier=tier))
+
+
+def results(compiled: CompiledKernel, elements: int) -> list[bytes]:
+    """What three workgroups leave in the buffers, with this many elements of x and y."""
+    data = np.random.default_rng(3).integers(0, 1000, elements, np.uint32)
+    buffers = [data.view(np.uint8), np.zeros(4 * elements, np.uint8), np.zeros(800, np.uint8)]
+    compiled.run(buffers, (3, 1, 1), workers=1)
+    return [it.tobytes() for it in buffers]
+
+
+@pytest.mark.parametrize("cpu_target", [*SLOW, "x86-64-v4"], indirect=True)
+@pytest.mark.parametrize("body", [SOME, EVERY_SECOND, *(OWN.replace("OPERATION", it) for it in OPERATIONS)])
+@pytest.mark.usefixtures("cpu_target")
+def test_lanes_store_what_single_invocations_do(body: str) -> None:
+    gang, lane = kernel(body), kernel(body, "lane")
+    assert gang.tier == "gang"
+    for elements in (1, 63, 150, 192, 385, 700):
+        assert results(gang, elements) == results(lane, elements), elements
+
+
+@pytest.mark.parametrize("cpu_target", SLOW, indirect=True)
+@pytest.mark.usefixtures("cpu_target")
+def test_masks_are_tested_where_masked_stores_are_slow() -> None:
+    assert "label %full" in kernel(SOME).llvm(optimised=False)
+
+
+@pytest.mark.parametrize("cpu_target", ["x86-64-v4"], indirect=True)
+@pytest.mark.usefixtures("cpu_target")
+def test_masks_are_not_tested_where_masked_stores_are_fast() -> None:
+    assert "label %full" not in kernel(SOME).llvm(optimised=False)
+
+
+@pytest.mark.parametrize("cpu_target", SLOW, indirect=True)
+@pytest.mark.usefixtures("cpu_target")
+def test_every_second_word_is_stored_by_itself() -> None:
+    text = kernel(EVERY_SECOND).llvm(optimised=False)
+    assert "masked.store" not in text
+    assert text.count("store i32 ") == current_target().vector_bytes // 4
+
+
+@pytest.mark.parametrize("operation", OPERATIONS[:-1])
+def test_atomics_in_own_memory_need_no_masked_stores(operation: str) -> None:
+    """The memory is not shared, and the elements of lanes that are not in the mask exist. An exchange has one."""
+
+    def masked_stores(operation: str) -> int:
+        return kernel(OWN.replace("OPERATION", operation)).llvm(optimised=False).count("call void @llvm.masked.store")
+
+    assert masked_stores(operation) < masked_stores("Exchange")
