@@ -65,6 +65,7 @@ class _Function:
         self._blocks: dict[str, _Block] = {"": block}
         self._home: dict[str, _Block] = {}
         """The block of each mask."""
+        self._late: dict[tuple[str, str], str] = {}
         self._count = 0
         for line in lines:
             label = _LABEL.match(line)
@@ -120,12 +121,20 @@ class _Function:
             if value in widened:
                 text = _wide(value)
             elif value.startswith("%"):
-                text = self._fresh()
-                self._blocks.get(before, self._first).late.append(_extended(text, value))
+                text = self._extended_after(value, before)
             else:
                 text = value.replace("i1 true", "i32 -1").replace("i1 false", "i32 0")
             ways.append(f"[ {text}, %{before} ]")
         return f"  {_wide(name)} = phi {_WIDE} {', '.join(ways)}"
+
+    def _extended_after(self, value: str, block: str) -> str:
+        """A widened mask at the end of a block. A Phi may have several ways from one block, a switch's, which must all
+        have one value.
+        """
+        if (value, block) not in self._late:
+            self._late[value, block] = name = self._fresh()
+            self._blocks.get(block, self._first).late.append(_extended(name, value))
+        return self._late[value, block]
 
     def _fresh(self) -> str:
         self._count += 1

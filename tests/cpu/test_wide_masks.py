@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import llvmlite.binding
 import pytest
 from tests.cpu.test_targets import available
 
@@ -46,6 +47,25 @@ done:                                             ; preds = %loop
   ret void
 }
 """
+SWITCH = """define void @f(<8 x i32> %x, i32 %n) {
+entry:
+  %some = icmp ne <8 x i32> %x, zeroinitializer
+  switch i32 %n, label %other [
+    i32 1, label %both
+    i32 2, label %both
+  ]
+
+other:                                            ; preds = %entry
+  br label %both
+
+both:                                             ; preds = %other, %entry, %entry
+  %mask = phi <8 x i1> [ zeroinitializer, %other ], [ %some, %entry ], [ %some, %entry ]
+  call void @g(<8 x i1> %mask)
+  ret void
+}
+
+declare void @g(<8 x i1>)
+"""
 DIVERGENT = """
 @group(0) @binding(0) var<storage> values: array<u32>;
 @group(0) @binding(1) var<storage, read_write> steps: array<u32>;
@@ -82,3 +102,10 @@ def test_code_has_no_narrow_masks(monkeypatch: pytest.MonkeyPatch) -> None:
     code = tinct.load(DIVERGENT).compilation("main", {}).cpu.assembly()
     assert "vblendvps" in code
     assert "vpackssdw" not in code
+
+
+def test_ways_from_one_block_have_one_value() -> None:
+    """LLVM refuses others."""
+    changed = with_wide_masks(SWITCH)
+    assert "%wide.mask = phi" in changed
+    llvmlite.binding.parse_assembly(changed).verify()

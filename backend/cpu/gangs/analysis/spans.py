@@ -6,7 +6,7 @@ says that it does not: the arithmetic did not wrap in any lane.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -112,22 +112,20 @@ class Spans:
             case _:
                 pass
 
-    def tested(self, node: h.Node) -> Iterator[h.Node]:
-        """What a value with a span is computed from, and the value: all of what its tests hold for."""
-        yield node
-        if constant_value(node) is not None or self._uniform(node) is not None:
-            return
-        match node:
-            case h.Select(if_true=if_true, if_false=if_false):
-                operands: Sequence[h.Node] = [if_true, if_false]
-            case h.Cast() | h.Bitcast() | h.Binary() | h.Intrinsic():
-                operands = predecessors(node)
-            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
-                operands = []
-            case _:
-                assert_never(node)
-        for operand in operands:
-            yield from self.tested(operand)
+    def tested(self, node: h.Node) -> set[h.Node]:
+        """A value with a span, and all that it is computed from: what the tests of its span are about."""
+        found, pending = set[h.Node](), [node]
+        while pending:
+            node = pending.pop()
+            if node in found:
+                continue
+            found.add(node)
+            is_known = constant_value(node) is not None or self._uniform(node) is not None
+            if not is_known and isinstance(node, (h.Cast, h.Bitcast, h.Binary, h.Intrinsic)):
+                pending += predecessors(node)
+            elif not is_known and isinstance(node, h.Select):
+                pending += node.if_true, node.if_false
+        return found
 
     def _within(self, span: Span, type: h.Type | None) -> Span:
         """Adds tests that all values are in the range of the type; 64-bit integers hold 32-bit values."""
