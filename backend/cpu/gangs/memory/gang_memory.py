@@ -201,9 +201,7 @@ class GangMemory(LaneVectors):
         if run.step == 0:
             return [self._load_one(run, address) for address in addresses]
         if not _is_interleaved(run, addresses):
-            return [
-                self._vector_memory.gather(self._strided(run, address), address.leaf, mask) for address in addresses
-            ]
+            return [self._load_strided(run, address, mask) for address in addresses]
         first, words = words_of(addresses)
         start, is_dense = self._runs.pointer(first.pointer, run), run.is_dense and first.offset == 0
         if first.is_binding and self._values.is_streaming() and self._prefetches.is_new(first.pointer, run):
@@ -215,6 +213,18 @@ class GangMemory(LaneVectors):
     def _load_one(self, run: Run, address: LaneAddress) -> str:
         scalar, pointer = memory_type(address.leaf), self._runs.pointer(address.pointer, run)
         return self.splat(self.out.value(f"load {scalar}, ptr {pointer}, align {address.leaf.align}"), scalar)
+
+    def _load_strided(self, run: Run, address: LaneAddress, mask: str | None) -> str:
+        """Elements at even distances: by a gather, or lane by lane where that takes less time."""
+        costs = costs_so_far().access
+        if mask is not None or costs.gather <= costs.loads:
+            return self._vector_memory.gather(self._strided(run, address), address.leaf, mask)
+        return self._vector_memory.load_each(self._places(run, address), address.leaf)
+
+    def _places(self, run: Run, address: LaneAddress) -> list[str]:
+        """The pointers of the lanes."""
+        first = self._runs.pointer(address.pointer, run)
+        return [self._addresses.moved(first, lane * run.step) for lane in range(self.lanes)]
 
     def _strided(self, run: Run, address: LaneAddress) -> LaneIndices:
         """The indices of elements at even distances, without the lanes' positions.
@@ -361,11 +371,21 @@ class GangMemory(LaneVectors):
             self._vector_memory.rare_scatter(it, self.lanes_of(address), address.leaf, mask)
         return ()
 
+    def _store_strided(self, data: Sequence[str], run: Run, addresses: Sequence[LaneAddress], mask: str | None) -> None:
+        """Elements at even distances: by a scatter, or lane by lane where that takes less time."""
+        costs = costs_so_far().access
+        for it, address in zip(data, addresses, strict=True):
+            if mask is None and costs.stores < costs.scatter:
+                self._vector_memory.store_each(it, dict(enumerate(self._places(run, address))), address.leaf)
+            else:
+                self._vector_memory.scatter(it, self._strided(run, address), address.leaf, mask)
+
     def _store_run(
         self, data: Sequence[str], run: Run, addresses: Sequence[LaneAddress], mask: str | None
     ) -> Sequence[str]:
         if not _is_interleaved(run, addresses):
-            return self._scatter_all(data, [self._strided(run, address) for address in addresses], addresses, mask)
+            self._store_strided(data, run, addresses, mask)
+            return ()
         first, words = words_of(addresses)
         leaves = [address.leaf for address in addresses]
         given = dict(zip(words, zip(leaves, data, strict=True), strict=True))

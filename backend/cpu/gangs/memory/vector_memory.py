@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
@@ -65,14 +65,28 @@ class VectorMemory:
 
     def store_some(self, data: str, pointer: str, leaf: ScalarLayout, wanted: Sequence[bool]) -> None:
         """Some of consecutive scalars, one by one where that takes less time than a masked store."""
-        costs, scalar = costs_so_far().access, memory_type(leaf)
+        costs = costs_so_far().access
         if sum(wanted) * costs.stores >= len(wanted) * costs.masked_store:
             self.store(data, pointer, leaf, mask_text(wanted))
             return
-        for lane in (number for number, it in enumerate(wanted) if it):
+        lanes = (number for number, it in enumerate(wanted) if it)
+        places = {it: self._out.pure(f"getelementptr i8, ptr {pointer}, i64 {it * leaf.size}") for it in lanes}
+        self.store_each(data, places, leaf)
+
+    def load_each(self, pointers: Sequence[str], leaf: ScalarLayout) -> str:
+        """A scalar for each lane, one by one."""
+        scalar, found = memory_type(leaf), "poison"
+        for lane, pointer in enumerate(pointers):
+            one = self._out.value(f"load {scalar}, ptr {pointer}, align {leaf.align}")
+            found = self._out.pure(f"insertelement {self._vec.type(scalar)} {found}, {scalar} {one}, i64 {lane}")
+        return found
+
+    def store_each(self, data: str, pointers: Mapping[int, str], leaf: ScalarLayout) -> None:
+        """The scalars of some lanes, by their numbers, one by one."""
+        scalar = memory_type(leaf)
+        for lane, pointer in pointers.items():
             one = self._out.pure(f"extractelement {self._vec.type(scalar)} {data}, i64 {lane}")
-            place = self._out.pure(f"getelementptr i8, ptr {pointer}, i64 {lane * leaf.size}")
-            self._out.do(f"store {scalar} {one}, ptr {place}, align {leaf.align}")
+            self._out.do(f"store {scalar} {one}, ptr {pointer}, align {leaf.align}")
 
     def gather(self, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> str:
         """Load a scalar for each lane."""
