@@ -75,6 +75,22 @@ def test_few_lines_are_begun_at_the_same_time() -> None:
     assert is_used("vec4u", 5)
 
 
+@pytest.mark.parametrize("cpu_target", ["x86-64-v3"], indirect=True)
+@pytest.mark.usefixtures("cpu_target")
+def test_rows_fill_lines() -> None:
+    """A row of 8 invocations in a workgroup stores half of a line; the other half follows many stores later."""
+
+    def is_used(size: str) -> bool:
+        text = HEAD.replace("TYPE", "u32").replace("64", size)
+        body = "var v = 0u; for (var k = 0u; k < x[0]; k++) { v += x[k + id.x]; } y[id.y * 80u + id.x] = v; }"
+        source = Source("test.wgsl", (text + body).encode())
+        compiled = compile_entry(translate(build(load_program(source)), "main"))
+        return "!nontemporal" in compiled.llvm(optimised=False)
+
+    assert is_used("16, 4")
+    assert not is_used("8, 8")
+
+
 def test_they_are_what_the_processor_has() -> None:
     assert "vmovnt" in kernel("vec4u", "y[id.x] = vec4u(x[id.x]);").assembly()
 

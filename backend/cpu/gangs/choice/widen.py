@@ -24,7 +24,7 @@ from .transposing import is_transposed
 _ROW = 32
 """Threads in a row of a workgroup that is bound by memory: two cache lines of 4-byte elements, which processors fetch
 together. Of rows of 16 to 256 threads, these were fastest (Zen 3): pictures of 2048 by 2048 in workgroups of 8 by 8
-and 16 by 4 took a quarter of the time.
+and 16 by 4 took 0.69 and 0.44 of the time.
 """
 
 _Users = Mapping[h.Node, Sequence[h.Node]]

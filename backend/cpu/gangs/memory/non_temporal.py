@@ -7,7 +7,8 @@ half as long.
 
 The processor collects stores to a line in one of a few buffers, until the line is whole. Where each store is only a
 part of a line, and more lines than buffers are begun, it has to write lines in parts, which takes several times as
-long as ordinary stores: with 9 arrays of f32 and vectors of 32 bytes, a kernel took twice as long.
+long as ordinary stores: with 9 arrays of f32 and vectors of 32 bytes, a kernel took twice as long; with rows of a
+workgroup that are half a line, three times.
 """
 
 from __future__ import annotations
@@ -40,12 +41,14 @@ class NonTemporalStores:
         self._vector_memory = vector_memory
         self._memory = context.nodes.memory
         self._wanted = non_temporal_constant(context.placed.function)
+        self._gang = context.gang
         nodes = (it for leader in context.body.level_of for it in context.placed.blocks[leader])
         self._stores = sum(isinstance(it, h.Write) and context.plan.of(it).is_only_written for it in nodes)
 
-    def fill_lines(self, size: int) -> bool:
-        """Whether stores of this many consecutive bytes fill cache lines soon."""
-        return size >= _LINE or self._stores <= _MOST_BEGUN
+    def fill_lines(self, step: int) -> bool:
+        """Whether stores that are `step` bytes apart from thread to thread fill cache lines soon."""
+        are_rows_whole = step * self._gang.factors[-1] >= _LINE
+        return step * self._gang.lanes >= _LINE or (are_rows_whole and self._stores <= _MOST_BEGUN)
 
     def store(self, rows: Sequence[tuple[str, str]], leaf: ScalarLayout) -> None:
         """Store consecutive vectors, each given with its pointer."""
