@@ -11,7 +11,7 @@ mandelbrot takes 0.87 of the time, collatz and path_trace 0.73 (Intel Xeon, Emer
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 
 from ...base.records import dataclass
@@ -21,6 +21,9 @@ _MASK = re.compile(rf"  (%\S+) = (?:(phi)|and|or(?: disjoint)?|xor|select {_NARR
 _INCOMING = re.compile(r"\[ (.*?), %([^ ,\]]+) \]")
 _NAME = re.compile(r"%[\w.$-]+")
 _LABEL = re.compile(r"([\w.$-]+):")
+_NUMBER = re.compile(r"%(\d+)(?![\w.$-])")
+_NUMBERED_LABEL = re.compile(r"^(\d+):")
+_NUMBERED = re.compile(r"  %(\d+) = |(\d+):")
 _ENDS = ("  br ", "  switch ", "  ret ", "  unreachable")
 
 
@@ -32,7 +35,7 @@ def with_wide_masks(text: str) -> str:
     for line in lines:
         found.append(line)
         if line.startswith("define "):
-            found += _Function(_body(lines)).lines()
+            found += _Function(_named(list(_body(lines)))).lines()
             found.append("}")
     changed = "\n".join(found)
     return text if changed == text else changed
@@ -43,6 +46,18 @@ def _body(lines: Iterator[str]) -> Iterator[str]:
         if line == "}":
             return
         yield line
+
+
+def _named(lines: Sequence[str]) -> Sequence[str]:
+    """The lines with names for the numbered values that they define, since numbers have to rise from line to line."""
+    numbers = {it[1] or it[2] for line in lines if (it := _NUMBERED.match(line))}
+    if not numbers or not any(map(_MASK.match, lines)):
+        return lines
+
+    def name(found: re.Match[str]) -> str:
+        return f"%numbered.{found[1]}" if found[1] in numbers else found[0]
+
+    return [_NUMBER.sub(name, _NUMBERED_LABEL.sub(r"numbered.\1:", line)) for line in lines]
 
 
 @dataclass(slots=True)
@@ -60,7 +75,7 @@ class _Block:
 class _Function:
     """A function. Its masks are Phis and results of logic; LLVM moves comparisons to the blocks that use them."""
 
-    def __init__(self, lines: Iterator[str]) -> None:
+    def __init__(self, lines: Iterable[str]) -> None:
         self._first = block = _Block([])
         self._blocks: dict[str, _Block] = {"": block}
         self._home: dict[str, _Block] = {}

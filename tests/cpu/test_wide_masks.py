@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import llvmlite.binding
 import pytest
 from tests.cpu.test_targets import available
@@ -66,6 +68,25 @@ both:                                             ; preds = %other, %entry, %ent
 
 declare void @g(<8 x i1>)
 """
+NUMBERED = """define void @f(<8 x i32> %x, ptr %p) {
+  %1 = icmp ne <8 x i32> %x, zeroinitializer
+  br label %2
+
+2:                                                ; preds = %2, %0
+  %3 = phi <8 x i1> [ %1, %0 ], [ %6, %2 ]
+  %4 = phi i32 [ 0, %0 ], [ 1, %2 ]
+  %5 = icmp ult <8 x i32> %x, %x
+  %6 = and <8 x i1> %3, %5
+  %7 = icmp eq i32 %4, 0
+  br i1 %7, label %2, label %8
+
+8:                                                ; preds = %2
+  call void @g(<8 x i1> %6)
+  ret void
+}
+
+declare void @g(<8 x i1>)
+"""
 DIVERGENT = """
 @group(0) @binding(0) var<storage> values: array<u32>;
 @group(0) @binding(1) var<storage, read_write> steps: array<u32>;
@@ -104,8 +125,9 @@ def test_code_has_no_narrow_masks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "vpackssdw" not in code
 
 
-def test_ways_from_one_block_have_one_value() -> None:
-    """LLVM refuses others."""
-    changed = with_wide_masks(SWITCH)
-    assert "%wide.mask = phi" in changed
+@pytest.mark.parametrize("text", [SWITCH, NUMBERED])
+def test_llvm_reads_what_is_written(text: str) -> None:
+    """Ways from one block to a Phi have one value, and values without names are in the order of their numbers."""
+    changed = with_wide_masks(text)
+    assert re.search(r"%wide\S+ = phi", changed)
     llvmlite.binding.parse_assembly(changed).verify()
