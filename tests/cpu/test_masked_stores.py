@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
 from tinct.backend.cpu.emit import Tier
+from tinct.backend.cpu.gangs.memory import gang_memory, vector_memory
+from tinct.backend.cpu.machine import costs_so_far
 from tinct.backend.cpu.target import current_target
 from tinct.frontend import load_program
 from tinct.ir.source import Source
@@ -33,7 +37,7 @@ OWN = """for (var bin = t; bin < 200u; bin += 64u) { atomicStore(&own[bin], x[bi
     workgroupBarrier();
     for (var bin = t; bin < 200u; bin += 64u) { y[200u * (id.x / 64u) + bin] = atomicLoad(&own[bin]); }"""
 OPERATIONS = ("Add", "Sub", "And", "Or", "Xor", "Min", "Max", "Exchange")
-SLOW = ["x86-64-v2", "x86-64-v3"]
+TARGETS = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]
 
 
 def kernel(body: str, tier: Tier = "gang") -> CompiledKernel:
@@ -50,7 +54,7 @@ def results(compiled: CompiledKernel, elements: int) -> list[bytes]:
     return [it.tobytes() for it in buffers]
 
 
-@pytest.mark.parametrize("cpu_target", [*SLOW, "x86-64-v4"], indirect=True)
+@pytest.mark.parametrize("cpu_target", TARGETS, indirect=True)
 @pytest.mark.parametrize("body", [SOME, EVERY_SECOND, *(OWN.replace("OPERATION", it) for it in OPERATIONS)])
 @pytest.mark.usefixtures("cpu_target")
 def test_lanes_store_what_single_invocations_do(body: str) -> None:
@@ -60,21 +64,32 @@ def test_lanes_store_what_single_invocations_do(body: str) -> None:
         assert results(gang, elements) == results(lane, elements), elements
 
 
-@pytest.mark.parametrize("cpu_target", SLOW, indirect=True)
+def set_masked_store(patch: pytest.MonkeyPatch, time: float) -> None:
+    """Let a masked store take this time, where stores of all lanes as scalars take 1."""
+    access = replace(costs_so_far().access, masked_store=time, stores=1.0)
+    changed = replace(costs_so_far(), access=access)
+    for module in (gang_memory, vector_memory):
+        patch.setattr(module, "costs_so_far", lambda: changed)
+
+
+@pytest.mark.parametrize("cpu_target", TARGETS, indirect=True)
 @pytest.mark.usefixtures("cpu_target")
-def test_masks_are_tested_where_masked_stores_are_slow() -> None:
+def test_masks_are_tested_where_masked_stores_are_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_masked_store(monkeypatch, 2.0)
     assert "label %full" in kernel(SOME).llvm(optimised=False)
 
 
-@pytest.mark.parametrize("cpu_target", ["x86-64-v4"], indirect=True)
+@pytest.mark.parametrize("cpu_target", TARGETS, indirect=True)
 @pytest.mark.usefixtures("cpu_target")
-def test_masks_are_not_tested_where_masked_stores_are_fast() -> None:
+def test_masks_are_not_tested_where_masked_stores_are_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_masked_store(monkeypatch, 0.1)
     assert "label %full" not in kernel(SOME).llvm(optimised=False)
 
 
-@pytest.mark.parametrize("cpu_target", SLOW, indirect=True)
+@pytest.mark.parametrize("cpu_target", TARGETS, indirect=True)
 @pytest.mark.usefixtures("cpu_target")
-def test_every_second_word_is_stored_by_itself() -> None:
+def test_every_second_word_is_stored_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_masked_store(monkeypatch, 2.0)
     text = kernel(EVERY_SECOND).llvm(optimised=False)
     assert "masked.store" not in text
     assert text.count("store i32 ") == current_target().vector_bytes // 4

@@ -12,7 +12,7 @@ from ...llvm import FunctionText, Ops
 from ...machine import AccessCosts, costs_so_far
 from ..values.vectors import LaneVectors, mask_text, vector_text
 
-_FEW = 2
+_FEW = 4
 """Stores of scalars that take as long as a test of a mask and a store of a vector."""
 
 
