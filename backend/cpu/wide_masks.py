@@ -81,6 +81,7 @@ class _Function:
         self._home: dict[str, _Block] = {}
         """The block of each mask."""
         self._late: dict[tuple[str, str], str] = {}
+        """The widened mask of a value at the end of a block."""
         self._count = 0
         for line in lines:
             label = _LABEL.match(line)

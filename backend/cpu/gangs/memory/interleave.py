@@ -63,7 +63,7 @@ class Interleaved:
         leaf, _ = next(iter(words.values()))
         for number, (part, start) in enumerate(self.rows(pointer, period, words)):
             wanted = [it % period in words for it in _numbers(number, self._lanes)]
-            if mask is None and any(wanted) and not all(wanted):
+            if mask is None and not all(wanted):
                 self._vector_memory.store_some(part, start, leaf, wanted)
             elif any(wanted):
                 self._vector_memory.store(part, start, leaf, self._masked(wanted, number, mask, period))

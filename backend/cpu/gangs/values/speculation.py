@@ -56,9 +56,12 @@ class SpeculationEmitter:
     def without_steps(self, node: h.Node, found: Stepless) -> str:
         """The first lane's value of a remainder or quotient where no lane crosses a step."""
         type = llvm_type(self._types[node])
-        offset = self._one.convert("trunc", "i64", found.offset, type) if type != "i64" else found.offset
         operand = "0" if found.operand is None else self._values.scalar(found.operand)
-        return self._one.binary("sub", type, operand, offset)
+        return self._one.binary("sub", type, operand, self.offset_of(found, type))
+
+    def offset_of(self, found: Stepless, type: str) -> str:
+        """The offset, of this LLVM type."""
+        return found.offset if type == "i64" else self._one.convert("trunc", "i64", found.offset, type)
 
     def _all_take(self, node: h.Node, arm: h.Node) -> str:
         """An i1: whether all lanes take an arm of a select."""

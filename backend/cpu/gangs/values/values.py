@@ -434,8 +434,8 @@ class GangValues:
     def _without_steps(self, found: Stepless, scalar: str, vector: Callable[[h.Node], str]) -> str:
         """The vector of a remainder or quotient that no lane crosses a step of."""
         operand = self.memory.splat("0", scalar) if found.operand is None else vector(found.operand)
-        offset = found.offset if scalar == "i64" else self.one.convert("trunc", "i64", found.offset, scalar)
-        return self.vec.binary("sub", scalar, operand, self.memory.splat(offset, scalar))
+        offset = self.memory.splat(self._speculation.offset_of(found, scalar), scalar)
+        return self.vec.binary("sub", scalar, operand, offset)
 
     def scalar_without_steps(self, node: h.Node, found: Stepless) -> str:
         """A remainder or quotient that no lane crosses a step of, where it has no vector."""
