@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import field
 from typing import TypeAlias
 
@@ -111,12 +111,16 @@ class FunctionText:
         self.current = block
 
     @contextmanager
-    def at_entry(self) -> Generator[None]:
-        """Write to the function's first block, `entry`."""
+    def elsewhere(self, block: str) -> Generator[None]:
+        """Write to the end of another block."""
         current = self.current
-        self.open("entry")
+        self.open(block)
         yield
         self.open(current)
+
+    def at_entry(self) -> AbstractContextManager[None]:
+        """Write to the function's first block, `entry`."""
+        return self.elsewhere("entry")
 
     def open_arm(self, block: str, before: str) -> None:
         """Begin a block to which control only comes from, or after, another one, which has ended."""

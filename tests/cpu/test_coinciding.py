@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from tests.cpu.test_targets import available
@@ -39,9 +41,16 @@ ORDERS: dict[str, np.ndarray] = {
 }
 
 
+CHAINED = TEXT.replace("i < starts[l + 1u]; i++", "i < arrayLength(&things); i = next(i)").replace(
+    "@compute", "fn next(i: u32) -> u32 { return i + 1u + u32(things[i].weight & 7); }\n@compute"
+)
+"""Each element says which one is next."""
+
+
+@pytest.mark.parametrize("text", [TEXT, CHAINED], ids=["counted", "chained"])
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("level", available())
-def test_answers(order: str, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers(text: str, order: str, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(6)
     things: np.ndarray = np.zeros(LISTS * 5, [("place", np.float32, 2), ("kind", np.uint32), ("weight", np.int32)])
     things["place"] = random.integers(-9, 9, (len(things), 2))
@@ -55,15 +64,16 @@ def test_answers(order: str, level: str, monkeypatch: pytest.MonkeyPatch) -> Non
         "things": things,
         "sums": np.zeros((COUNT, 4), np.float32),
     }
-    expected = tinct.load(TEXT)["main"].run(buffers, threads=COUNT, device="interp")["sums"]
+    expected = tinct.load(text)["main"].run(buffers, threads=COUNT, device="interp")["sums"]
     monkeypatch.setenv("TINCT_CPU_TIER", "gang")
     monkeypatch.setenv("TINCT_CPU_TARGET", level)
-    found = tinct.load(TEXT)["main"].run(buffers, threads=COUNT, device="cpu")["sums"]
+    found = tinct.load(text)["main"].run(buffers, threads=COUNT, device="cpu")["sums"]
     np.testing.assert_array_equal(found, expected)
 
 
 def test_one_load_for_all_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The words of the place, and the kind and the weight."""
+    """Counters are tested before the loop; in a chain, the load of the place is tested."""
     monkeypatch.setenv("TINCT_CPU_TIER", "gang")
-    code = tinct.load(TEXT).compilation("main", {}).cpu.llvm(optimised=False)
-    assert code.count("\ntesting.") == 2
+    codes = [tinct.load(it).compilation("main", {}).cpu.llvm(optimised=False) for it in (TEXT, CHAINED)]
+    assert [it.count("\ntesting.") for it in codes] == [0, 1]
+    assert re.search(r"= phi i32 \[ %v\d+, %entry", codes[0])

@@ -211,26 +211,38 @@ class Flow:
         out.open_merge(after, before)
 
     def _emit_one_loop(self, item: Item, level: Level) -> None:
-        out, slots, masks = self._out, self._slots, self._vec.type("i1")
-        live: list[str] = []
+        out = self._out
         if level in self._shapes.divergent:
-            live = [slots.make(masks) for _ in range(self._site.count)]
-            self._put(live, self._masks.texts(self._shapes.item_keys[item]))
-        iterations = self._segment_prefetch.begin(level) if live else None
+            self._emit_divergent_loop(item, level)
+            return
         before, head, done = out.current, out.fresh_block("loop"), out.fresh_block("left")
         out.do(f"br label %{head}")
         out.open_arm(head, before)
-        if live:
-            self._masks.set(self._shapes.keys[level.header], [slots.load(masks, it) for it in live])
         self._merges.begin(level.header)
-        if iterations is not None:
-            self._segment_prefetch.prefetch_next(level, iterations)
         self.emit_level(level)
         active = self._masks.any_takes(level.back)
-        if live:
-            self._put(live, self._masks.taken(level.back))
         out.do(f"br i1 {active}, label %{head}, label %{done}{self._unrolled(level)}")
         out.open_merge(done, before)
+
+    def _emit_divergent_loop(self, item: Item, level: Level) -> None:
+        """A loop that runs while any lane is left in it."""
+        out, slots, type = self._out, self._slots, self._vec.type("i1")
+        masks = self._masks.texts(self._shapes.item_keys[item])
+        live = [slots.make(type) for _ in masks]
+        self._put(live, masks)
+        iterations = self._segment_prefetch.begin(level)
+        head, done = out.fresh_block("loop"), out.fresh_block("left")
+        with self._blocks.values.common_counters.loop(level, head, masks, self._merges.start_of) as entry:
+            out.open_arm(head, entry)
+            self._masks.set(self._shapes.keys[level.header], [slots.load(type, it) for it in live])
+            self._merges.begin(level.header)
+            if iterations is not None:
+                self._segment_prefetch.prefetch_next(level, iterations)
+            self.emit_level(level)
+            active = self._masks.any_takes(level.back)
+            self._put(live, self._masks.taken(level.back))
+        out.do(f"br i1 {active}, label %{head}, label %{done}{self._unrolled(level)}")
+        out.open_merge(done, entry)
 
     def _put(self, slots: list[str], masks: list[str]) -> None:
         for slot, mask in zip(slots, masks, strict=True):

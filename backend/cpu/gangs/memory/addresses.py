@@ -13,6 +13,7 @@ from ...storage import Storage
 from ..analysis.bounds import constant_value, greatest
 from ..analysis.shapes import UNIFORM, Shape
 from ..context import GangContext
+from ..values.common_counters import Common
 from ..values.vectors import LaneVectors
 from .private_memory import PrivateMemory
 from .vector_memory import LaneIndices
@@ -59,6 +60,12 @@ class ValueQueries(Protocol):
 
     def is_in_divergent_loop(self) -> bool:
         """Whether the current block is in a loop that lanes may leave in different iterations."""
+        ...
+
+    def common(self, position: h.Node) -> Common | None:
+        """The position in all lanes of the part that are in a loop, if it is computed from counters that lanes which
+        enter the loop may have in common.
+        """
         ...
 
     def is_streaming(self) -> bool:
@@ -168,12 +175,16 @@ class LaneAddresses:
         return self._out.pure(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}") if offset else pointer
 
     def _at(self, pointer: str, position: h.Node, extent: h.DynamicConstant, stride: int) -> str:
-        value = self._values.scalar(position)
-        if not self.is_in_range(position, extent):
-            value = self._vectors.one.intrinsic("llvm.umin", "i64", value, self._memory.last_position(extent))
+        value = self.clamped(self._values.scalar(position), VaryingIndex(position, stride, extent))
         if value == "0":
             return pointer
         return self._out.pure(f"getelementptr inbounds [{stride} x i8], ptr {pointer}, i64 {value}")
+
+    def clamped(self, value: str, index: VaryingIndex) -> str:
+        """A lane's position, an i64, limited to the last element unless it is known to be in range."""
+        if self.is_in_range(index.position, index.extent):
+            return value
+        return self._vectors.one.intrinsic("llvm.umin", "i64", value, self._memory.last_position(index.extent))
 
     def is_in_range(self, position: h.Node, extent: h.DynamicConstant) -> bool:
         """Whether a position is known to be in range."""

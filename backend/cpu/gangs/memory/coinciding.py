@@ -1,9 +1,10 @@
 """Loads of several words of an element that is likely the same for all lanes, in loops that lanes leave one by one.
 
-Lanes that walk over a list each, as of the things in a cell of a grid or in a node of a tree, often walk over the same
-list: threads side by side lie in one cell. Whether the lanes of a mask have one position is tested at run time. If so,
-the words are loaded once and given to all lanes, which takes less time than gathers on all processors. A gang for which
-the test fails does not test the position again, so that lanes with lists of their own lose little.
+Lanes that walk over a list each, as of the things in a cell of a grid or in a node of a tree, often walk over the
+same list: threads side by side lie in one cell. If the lanes of a mask have one position, the words are loaded once and
+given to all lanes, which takes less time than gathers on all processors. Of positions that are computed from counters
+of loops, the counters are tested before the loop (`values.common_counters`). For others there is a test at each load; a
+gang for which it fails does not test the position again, so that lanes with lists of their own lose little.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from .....ir.hercules import nodes as h
 from ..context import GangContext
 from ..values.vectors import LaneVectors
 from .addresses import LaneAddress, LaneAddresses, ValueQueries
-from .vector_memory import LaneIndices, memory_type
+from .vector_memory import memory_type
 
 _WORD = 4
 _FEWEST_WORDS = 2
-"""The fewest words for which a test takes little of the time of their gathers."""
+"""The fewest words for which a test at each load takes little of the time of their gathers."""
 
 
 class CoincidingLoads:
@@ -39,38 +40,48 @@ class CoincidingLoads:
         """Whether words of one element are loaded where lanes leave a loop one by one."""
         first = addresses[0]
         return (
-            len(addresses) >= _FEWEST_WORDS
-            and not first.is_private
+            not first.is_private
             and len(first.varying) == 1
             and all(it.leaf.size == _WORD and it.varying == first.varying for it in addresses)
             and self._values.is_in_divergent_loop()
+            and (len(addresses) >= _FEWEST_WORDS or self._values.common(first.varying[0].position) is not None)
         )
 
     def load(
         self, addresses: Sequence[LaneAddress], mask: str | None, otherwise: Callable[[], Sequence[str]]
     ) -> list[str]:
         """The lanes' words, as vectors of memory's type; lanes that are not in the mask have any value."""
-        lanes = self._addresses.lanes_of(addresses[0])
-        is_common, place = self._tested(addresses[0], lanes, mask)
+        is_common, place, unit = self._counted(addresses[0]) or self._tested(addresses[0], mask)
         scalars = [memory_type(it.leaf) for it in addresses]
 
         def once() -> Sequence[str]:
             found = list[str]()
             for address, scalar in zip(addresses, scalars, strict=True):
-                element = f"getelementptr [{lanes.unit} x i8], ptr {address.pointer}, i64 {place}"
+                element = f"getelementptr [{unit} x i8], ptr {address.pointer}, i64 {place}"
                 word = self._out.value(f"load {scalar}, ptr {self._out.pure(element)}, align {address.leaf.align}")
                 found.append(self._vectors.splat(word, scalar))
             return found
 
         return self._vectors.either(is_common, scalars, once, otherwise)
 
-    def _tested(self, address: LaneAddress, lanes: LaneIndices, mask: str | None) -> tuple[str, str]:
-        """Whether the lanes have one index, an i1, and that index, an i64; false after a test that failed."""
+    def _counted(self, address: LaneAddress) -> tuple[str, str, int] | None:
+        """The same as `_tested`, where the position is computed from counters of loops: these were tested before."""
+        (varying,) = address.varying
+        common = self._values.common(varying.position)
+        if common is None:
+            return None
+        return common.is_common, self._addresses.clamped(common.scalar, varying), varying.stride
+
+    def _tested(self, address: LaneAddress, mask: str | None) -> tuple[str, str, int]:
+        """Whether the lanes have one position, an i1, false after a test that failed; that position, an i64, and its
+        unit in bytes.
+        """
+        lanes = self._addresses.lanes_of(address)
         out, slot = self._out, self._slot(address)
         before, testing, tested = out.current, out.fresh_block("testing"), out.fresh_block("tested")
         out.do(f"br i1 {self._slots.load('i1', slot)}, label %{tested}, label %{testing}")
         out.open_arm(testing, before)
-        common = self._of_some_lane(lanes.index_type, lanes.index, mask)
+        common = self._vectors.of_some_lane(lanes.index_type, lanes.index, mask)
         differs = self._vec.binary("icmp ne", lanes.index_type, lanes.index, common)
         if mask is not None:
             differs = self._vec.binary("and", "i1", mask, differs)
@@ -83,6 +94,7 @@ class CoincidingLoads:
         return (
             out.phi("i1", lambda: [("false", before), (is_same, testing)]),
             out.phi("i64", lambda: [("0", before), (place, testing)]),
+            lanes.unit,
         )
 
     def _slot(self, address: LaneAddress) -> str:
@@ -90,18 +102,3 @@ class CoincidingLoads:
         if name not in self._failed:
             self._failed[name] = self._slots.make("i1", 0)
         return self._failed[name]
-
-    def _of_some_lane(self, scalar: str, vector: str, mask: str | None) -> str:
-        """The value of a lane of a mask, in all lanes; if the mask is empty, the value of any lane."""
-        vec, one, type = self._vec, self._one, self._vec.type(scalar)
-        if mask is None:
-            return self._vectors.shuffle(scalar, vector, "poison", [0] * vec.lanes)
-        if self._out.module.target.has_avx512:
-            name = f"llvm.experimental.vector.compress.{vec.suffix(scalar)}"
-            self._out.module.declare(f"{type} @{name}({type}, {vec.type('i1')}, {type})")
-            moved = self._out.pure(f"call {type} @{name}({type} {vector}, {vec.type('i1')} {mask}, {type} {vector})")
-            return self._vectors.shuffle(scalar, moved, "poison", [0] * vec.lanes)
-        width = f"i{vec.lanes}"
-        first = one.intrinsic("llvm.cttz", width, self._vectors.bits(mask), flags=("false",))
-        number = one.convert("zext", width, one.binary("and", width, first, str(vec.lanes - 1)), "i64")
-        return self._vectors.splat(self._vectors.lane(scalar, vector, number), scalar)

@@ -23,6 +23,7 @@ from ..analysis.spans import Stepless
 from ..context import GangContext
 from ..memory.addresses import VaryingIndex
 from ..memory.gang_memory import GangMemory
+from .common_counters import Common, CommonCounters
 from .divisions import divide_by_scalar
 from .speculation import SpeculationEmitter
 from .thread_numbers import ThreadNumbers
@@ -47,6 +48,7 @@ class GangValues:
         self._part_steps: dict[h.Node, int | None] = {}
         self._used_in: dict[h.Node, frozenset[h.Node]] = {}
         self.memory = GangMemory(context, self)
+        self.common_counters = CommonCounters(context, self.memory, self.scalar)
         self._speculation = SpeculationEmitter(context, self, self.memory)
         self.threads = ThreadNumbers(context, self.memory)
 
@@ -246,6 +248,10 @@ class GangValues:
             lanes = self.vec.select(mask, scalar, lanes, self.slots.load(type, slot))
         self.slots.store(type, lanes, slot)
 
+    def keep_in(self, node: h.Node, slot: str) -> None:
+        """Let uses after a divergent loop read a slot that keeps the values of lanes which have left the loop."""
+        self._out_slots[self._name(node)] = slot
+
     def _out_type(self, node: h.Node) -> h.Type:
         type = self._types[node]
         if not isinstance(node, h.Atomic):
@@ -316,6 +322,10 @@ class GangValues:
     def is_in_divergent_loop(self) -> bool:
         """See `addresses.ValueQueries`."""
         return any(it in self._shapes.divergent for it in self._shapes.body.enclosing(self._site.here))
+
+    def common(self, position: h.Node) -> Common | None:
+        """See `addresses.ValueQueries`."""
+        return self.common_counters.of(position)
 
     def is_streaming(self) -> bool:
         """See `addresses.ValueQueries`."""

@@ -109,6 +109,21 @@ class LaneVectors:
         wide = "zext" if self.lanes < 64 else "bitcast"
         return self.lane(scalar, vector, self.one.convert(wide, f"i{self.lanes}", last, "i64"))
 
+    def of_some_lane(self, scalar: str, vector: str, mask: str | None) -> str:
+        """The value of a lane of a mask, in all lanes; if the mask is empty, the value of any lane."""
+        vec, one, type = self.vec, self.one, self.vec.type(scalar)
+        if mask is None:
+            return self.shuffle(scalar, vector, "poison", [0] * vec.lanes)
+        if self.out.module.target.has_avx512:
+            name = f"llvm.experimental.vector.compress.{vec.suffix(scalar)}"
+            self.out.module.declare(f"{type} @{name}({type}, {vec.type('i1')}, {type})")
+            moved = self.out.pure(f"call {type} @{name}({type} {vector}, {vec.type('i1')} {mask}, {type} {vector})")
+            return self.shuffle(scalar, moved, "poison", [0] * vec.lanes)
+        width = f"i{vec.lanes}"
+        first = one.intrinsic("llvm.cttz", width, self.bits(mask), flags=("false",))
+        number = one.convert("zext", width, one.binary("and", width, first, str(vec.lanes - 1)), "i64")
+        return self.splat(self.lane(scalar, vector, number), scalar)
+
 
 def vector_text(scalar: str, values: Iterable[int]) -> str:
     """A constant vector of integers."""
