@@ -16,6 +16,7 @@ from ..memory.atomics import GangAtomic
 from ..memory.neighbours import Neighbours, find_neighbours, in_order
 from ..memory.prefixes import Operand
 from ..memory.records import Record, find_records
+from ..memory.strips import Strip, find_strips
 from ..values.values import GangValues
 from .masks import Masks
 from .private_writes import PrivateWrites
@@ -36,9 +37,11 @@ class AccessEmitter:
         """The records of the current block."""
         self._neighbours: dict[h.Node, Neighbours] = {}
         """The neighbours in the current block, by each of their Reads."""
+        self._strips: dict[h.Node, Strip] = {}
+        """The strips in the current block, by each of their Reads."""
         self._turns: dict[h.Node, list[h.Write]] = {}
         """The Writes one after another in the current block, by each of them."""
-        self._waiting: set[Neighbours] = set()
+        self._waiting: set[Neighbours | Strip] = set()
         """Those that are not loaded yet."""
 
     def begin(self, nodes: Sequence[h.Node]) -> list[h.Node]:
@@ -47,8 +50,17 @@ class AccessEmitter:
         groups = find_neighbours(nodes, self._records, self._shared_storage, self._is_scattered)
         self._turns = self._find_turns(nodes) if self._site.known else {}
         self._neighbours = {read: group for group in groups for read in group.reads}
-        self._waiting = set(groups)
-        return in_order(nodes, groups)
+        strips = self._find_strips(nodes)
+        self._strips = {read: strip for strip in strips for read in strip.reads}
+        self._waiting = {*groups, *strips}
+        return in_order(nodes, [*(it.reads for it in groups), *(it.reads for it in strips)])
+
+    def _find_strips(self, nodes: Sequence[h.Node]) -> list[Strip]:
+        """The strips of a block. Where positions are known, single words are shuffled into place."""
+        if self._site.known:
+            return []
+        taken = {*self._records, *self._neighbours}
+        return find_strips(nodes, taken, self._shared_storage, self._values.distance)
 
     def _is_scattered(self, position: h.Node) -> bool:
         is_varying = self._values.shape(position) == VARYING and not self._values.is_almost_affine(position)
@@ -81,6 +93,12 @@ class AccessEmitter:
                 self._waiting.remove(group)
                 self._load_neighbours(group)
             return True
+        strip = self._strips.get(node)
+        if strip is not None:
+            if strip in self._waiting:
+                self._waiting.remove(strip)
+                self._load_strip(strip)
+            return True
         record = self._records.get(node)
         if record is None:
             return self._load_transposed(node)
@@ -111,6 +129,16 @@ class AccessEmitter:
             for read, vector in zip(group.reads, memory.load_neighbours(pairs, self._masks.here()), strict=True):
                 self._values.define(read, vector)
         for read in group.reads:
+            self._values.keep_if_left_behind(read, self._masks.here)
+
+    def _load_strip(self, strip: Strip) -> None:
+        memory = self._values.memory
+        for _ in self._site.parts():
+            addresses = [memory.address_of(strip.storage, it.indices) for it in strip.reads]
+            vectors = memory.load_strip(addresses, strip.offsets, self._masks.here())
+            for read, vector in zip(strip.reads, vectors, strict=True):
+                self._values.define(read, vector)
+        for read in strip.reads:
             self._values.keep_if_left_behind(read, self._masks.here)
 
     def _load_transposed(self, node: h.Read) -> bool:

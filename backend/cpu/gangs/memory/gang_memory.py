@@ -22,7 +22,7 @@ from ..values.vectors import LaneVectors
 from .addresses import LaneAddress, LaneAddresses, ValueQueries, words_of
 from .coinciding import CoincidingLoads
 from .compressed import CompressedStores
-from .interleave import MOST_WORDS, Interleaved
+from .interleave import MOST_WORDS, WORDS_FOR_EACH, Interleaved
 from .known_accesses import KnownAccess, KnownAccesses, KnownStore
 from .non_temporal import NonTemporalStores
 from .permuted import Permuted
@@ -36,8 +36,6 @@ from .vector_memory import LaneIndices, VectorMemory, masked_stores_are_slow, me
 from .windows import Windows
 
 _WORD = 4
-_WORDS_FOR_EACH = 4
-"""The most words of a record for each wanted one that are loaded or stored as whole vectors."""
 
 
 class GangMemory(LaneVectors):
@@ -166,6 +164,27 @@ class GangMemory(LaneVectors):
         is_inside = first.offset + WORDS * _WORD <= first.varying[0].stride
         is_whole = [it.offset for it in found] == offsets[: len(found)] and len(found) > 2
         return found if is_inside and is_whole else None
+
+    def load_strip(self, addresses: Sequence[LaneAddress], offsets: Sequence[int], mask: str | None) -> list[str]:
+        """The vectors of scalars at addresses that are so many elements behind the first one (see `strips`)."""
+        first, run = addresses[0], self._runs.of(addresses[0])
+        assert run is not None
+        is_safe = all(self.is_in_range(it.position, it.extent) for address in addresses for it in address.varying)
+        test = None if is_safe else self._runs.strip_test(run, offsets[-1])
+        wanted = {offset: address.leaf for offset, address in zip(offsets, addresses, strict=True)}
+
+        def load() -> list[str]:
+            start, period = self._runs.pointer(first.pointer, run), run.step // first.leaf.size
+            own = None if test is not None or first.is_padded else mask
+            return self._interleaved.load(start, period, wanted, own, is_dense=first.is_padded)
+
+        data = self._tested(
+            test,
+            [memory_type(it.leaf) for it in addresses],
+            load,
+            lambda: [self._vector_memory.rare_gather(self.lanes_of(it), it.leaf, mask) for it in addresses],
+        )
+        return [self._vector_memory.from_memory(it.leaf, one) for it, one in zip(addresses, data, strict=True)]
 
     def load_neighbours(self, pairs: Sequence[tuple[LaneAddress, LaneAddress]], mask: str | None) -> list[str]:
         """The vectors of pairs of 32-bit words, of which in each lane the second likely follows the first."""
@@ -545,5 +564,5 @@ def _is_interleaved(run: Run, addresses: Sequence[LaneAddress]) -> bool:
         run.step % size == 0
         and all((it - offsets[0]) % size == 0 for it in offsets)
         and max(offsets) - min(offsets) < run.step
-        and run.step // size <= min(MOST_WORDS, _WORDS_FOR_EACH * len(addresses))
+        and run.step // size <= min(MOST_WORDS, WORDS_FOR_EACH * len(addresses))
     )

@@ -15,6 +15,8 @@ from .vector_memory import VectorMemory, memory_type
 
 MOST_WORDS = 16
 """The most words of a record; longer records are gathered word by word."""
+WORDS_FOR_EACH = 4
+"""The most words of a record for each wanted one that are loaded or stored as whole vectors."""
 
 
 class Interleaved:

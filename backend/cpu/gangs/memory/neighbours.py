@@ -61,25 +61,25 @@ def find_neighbours(
     """
     return [
         group
-        for stretch in _between_effects(nodes)
+        for stretch in between_effects(nodes)
         for group in _groups(stretch, [it for it in stretch if it not in taken], storage_of, is_scattered)
     ]
 
 
-def in_order(nodes: Sequence[h.Node], groups: Sequence[Neighbours]) -> list[h.Node]:
-    """The nodes of a block, where the positions of a group are computed before its first Read."""
-    leads = {min(group.reads, key=nodes.index): group for group in groups}
+def in_order(nodes: Sequence[h.Node], groups: Sequence[Sequence[h.Read]]) -> list[h.Node]:
+    """The nodes of a block, where the positions of a group of Reads are computed before its first one."""
+    leads = {min(reads, key=nodes.index): reads for reads in groups}
     ordered: dict[h.Node, None] = {}
     for node in nodes:
         if node in leads:
-            reads = leads[node].reads
-            needed = _needed([index for it in reads for index in predecessors(it)], set(nodes))
+            reads = leads[node]
+            needed = computed_from([index for it in reads for index in predecessors(it)], set(nodes))
             ordered.update(dict.fromkeys(it for it in nodes if it in needed and it not in reads))
         ordered[node] = None
     return list(ordered)
 
 
-def _between_effects(nodes: Sequence[h.Node]) -> Iterator[list[h.Node]]:
+def between_effects(nodes: Sequence[h.Node]) -> Iterator[list[h.Node]]:
     """The parts of a block in which nothing is written, so that Reads may be made in any order."""
     stretch: list[h.Node] = []
     for node in nodes:
@@ -136,10 +136,10 @@ def _is_word(read: h.Read, layout: Layout, is_scattered: Callable[[h.Node], bool
 def _may_join(pair: Pair, group: Neighbours, inside: Collection[h.Node]) -> bool:
     """Whether no position of a group with the pair depends on a value that the group reads."""
     reads = [*group.reads, pair.first, pair.second]
-    return not _needed([_position(it) for it in reads], inside).intersection(reads)
+    return not computed_from([_position(it) for it in reads], inside).intersection(reads)
 
 
-def _needed(wanted: Sequence[h.Node], inside: Collection[h.Node]) -> set[h.Node]:
+def computed_from(wanted: Sequence[h.Node], inside: Collection[h.Node]) -> set[h.Node]:
     """What of a block some of its values are computed from, and they themselves."""
     found, pending = set[h.Node](), list(wanted)
     while pending:

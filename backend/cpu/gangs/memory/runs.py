@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...memory import Memory
@@ -53,16 +54,22 @@ class Runs:
                 tests += [it for it in (self._values.holds(index.position),) if it != "true"]
             if not self._addresses.is_in_range(index.position, index.extent):
                 tests += self._range_tests(index, shape.stride)
-        if not tests:
-            return None
+        return self._all(tests) if tests else None
+
+    def strip_test(self, run: Run, reach: int) -> str:
+        """An i1: whether all lanes' positions, and those that are up to `reach` elements behind them, are in range."""
+        (index,) = run.varying
+        return self._all(self._range_tests(index, self._values.shape(index.position).stride, reach))
+
+    def _all(self, tests: Sequence[str]) -> str:
         result, *others = tests
         for other in others:
             result = self._one.binary("and", "i1", result, other)
         return result
 
-    def _range_tests(self, index: VaryingIndex, stride: int) -> list[str]:
+    def _range_tests(self, index: VaryingIndex, stride: int, reach: int = 0) -> list[str]:
         first = self._values.scalar(index.position)
-        last = self._one.binary("add", "i64", first, str(stride * (self._vectors.lanes - 1)))
+        last = self._one.binary("add", "i64", first, str(stride * (self._vectors.lanes - 1) + reach))
         extent = self._memory.dynamic(index.extent)
         return [
             self._one.binary("icmp ult", "i64", last, extent),

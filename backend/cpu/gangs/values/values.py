@@ -93,6 +93,11 @@ class GangValues:
         scalar = data.llvm_type(self._types[node])
         return self.vec.type(scalar) if self.is_vector_at(node, leader) else scalar
 
+    def distance(self, node: h.Node) -> int | None:
+        """The difference between a value's adjacent lanes, if it rises evenly within a part; it may wrap."""
+        shape = self.shape(node)
+        return shape.stride if shape.kind in (Kind.AFFINE, Kind.WIDENED) else None
+
     def is_almost_affine(self, node: h.Node, depth: int = 10) -> bool:
         """See `addresses.ValueQueries`."""
         shape = self._shapes.at(node, self._placed.place.get(node, self._gang.forks[0]))
