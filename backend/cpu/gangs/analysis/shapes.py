@@ -21,6 +21,7 @@ from ..gang import Gang
 from .alike import alike_conditions
 from .body import BlockEdge, Body, Item, Level
 from .bounds import constant_value
+from .known import KnownValues
 from .selects import is_of_positions, likely_truth
 
 
@@ -54,6 +55,14 @@ class Shape:
     def is_vector(self) -> bool:
         """Whether a vector stands for the value, not only the first lane's scalar."""
         return self.kind not in (Kind.UNIFORM, Kind.AFFINE, Kind.WIDENED)
+
+
+@dataclass(frozen=True, slots=True)
+class Progression:
+    """An integer of the forks' threads: `start` in the first one, and `stride` more in each one than in that before."""
+
+    start: int
+    stride: int
 
 
 UNIFORM = Shape(Kind.UNIFORM)
@@ -91,6 +100,9 @@ class Shapes:
         rows = (Kind.ROWS,) if gang.has_whole_rows else ()
         self._rising = (Kind.AFFINE, Kind.SPECULATED, *rows)
         """Kinds that rise evenly within a part, some of them if a test holds."""
+        self._numbers = KnownValues(placed.types, gang.forks, {})
+        self.progressions: dict[h.Node, Progression] = {}
+        """The integers that rise evenly through all threads of the forks, of those whose formula does not say so."""
         self._known: dict[h.Node, Shape] = {}
         self.divergent: set[Level] = set()
         """The loops that lanes leave at different times."""
@@ -213,7 +225,9 @@ class Shapes:
             case h.Binary(lhs=lhs, rhs=rhs) if node in self._alike and self._have_firsts([lhs, rhs], home):
                 return UNIFORM
             case h.Binary(op=op, lhs=lhs, rhs=rhs):
-                return self._binary(op, lhs, rhs, home)
+                shape = self._binary(op, lhs, rhs, home)
+                found = self._progression(node) if shape.kind in _IN_PARTS else None
+                return shape if found is None else Shape(Kind.AFFINE, found.stride)
             case h.Cast(type=type, operand=operand):
                 return self._cast(self.at(operand, home), self._placed.types[operand], type)
             case h.Bitcast(type=type, operand=operand):
@@ -234,6 +248,22 @@ class Shapes:
                 return VARYING
             case _:
                 assert_never(node)
+
+    def _progression(self, node: h.Binary) -> Progression | None:
+        """How an integer rises through all threads, as `y * 16 + x` does with rows of 16; None if it does not."""
+        if node not in self.progressions:
+            values, type = self._numbers.of(node), self._placed.types[node]
+            if values is None or len(values) < 2 or not isinstance(type, h.Integer):
+                return None
+            start, stride = int(values[0]), int(values[1]) - int(values[0])
+            if (
+                stride == 0
+                or abs(stride) >= _MOST_STRIDE
+                or any(it != start + stride * n for n, it in enumerate(values))
+            ):
+                return None
+            self.progressions[node] = Progression(start, stride)
+        return self.progressions[node]
 
     def _have_firsts(self, operands: Sequence[h.Node], home: h.Node) -> bool:
         """Whether scalars stand for operands: the values of the gang's first lane."""
@@ -319,7 +349,7 @@ class Shapes:
 
     def _linear(self, stride: int, kinds: set[Kind]) -> Shape:
         """The shape of a sum or product. Large strides are of no use: VARYING."""
-        if abs(stride) >= 1 << 20 or (
+        if abs(stride) >= _MOST_STRIDE or (
             Kind.SPECULATED in kinds and Kind.ROWS in kinds and Kind.ROWS not in self._rising
         ):
             return VARYING
@@ -428,6 +458,9 @@ def _shape_of_thread_id(gang: Gang, thread_id: h.ThreadID) -> Shape:
     return Shape(Kind.ROWS, 1) if thread_id.fork is gang.forks[-1] else ROW_UNIFORM
 
 
+_IN_PARTS = (Kind.SPECULATED, Kind.ROWS, Kind.WIDENED_ROWS, Kind.VARYING)
+"""Kinds of values that are not one scalar for all parts."""
+_MOST_STRIDE = 1 << 20
 _SYMMETRIC = (h.BinaryOp.AND, h.BinaryOp.OR, h.BinaryOp.XOR)
 
 

@@ -27,7 +27,7 @@ class BlockEmitter:
 
     def __init__(self, context: GangContext) -> None:
         self._placed, self._body, self._types = context.placed, context.body, context.types
-        self._site = context.site
+        self._site, self._shapes = context.site, context.shapes
         self.values = GangValues(context)
         self.masks = Masks(context, self.values)
         private_writes = PrivateWrites(context, self.masks)
@@ -137,6 +137,9 @@ class BlockEmitter:
         """An operation without effects."""
         values, shape = self.values, self.values.shape(node)
         if values.is_known(node):
+            return
+        if (progression := self._shapes.progressions.get(node)) is not None:
+            self._define(node, lambda: values.threads.number(self._types[node], progression))
             return
         if shape.kind is Kind.SPECULATED:
             for _ in self._site.parts():

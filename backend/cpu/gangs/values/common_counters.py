@@ -17,7 +17,7 @@ from .....ir.hercules.graph import predecessors
 from ... import data
 from ...nodes import compute
 from ..analysis.body import Level
-from ..analysis.shapes import UNIFORM
+from ..analysis.shapes import UNIFORM, VARYING
 from ..context import GangContext
 from .vectors import LaneVectors
 
@@ -101,7 +101,8 @@ class CommonCounters:
             return {}
         if isinstance(node, h.Phi):
             loop = next((it for it in self._open if it.level.header is node.region), None)
-            return None if loop is None or self._step(node, loop.level) is None else {node: loop}
+            is_varying = self._shapes.at(node, self._site.here) == VARYING
+            return {node: loop} if loop is not None and is_varying and self._step(node, loop.level) else None
         if not isinstance(node, h.ScalarNode) or not depth:
             return None
         found: dict[h.Phi, _OpenLoop] = {}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from .....ir.hercules import nodes as h
+from ...data import llvm_type
+from ..analysis.shapes import Progression
 from ..analysis.spans import Span
 from ..context import GangContext
 from .vectors import LaneVectors
@@ -56,6 +58,15 @@ class ThreadNumbers:
         if base.isdigit():
             return str(int(base) + first)
         return base if first == 0 else self._one.binary("add", "i64", base, str(first))
+
+    def number(self, type: h.Type, progression: Progression) -> str:
+        """The integer of a progression in the part's first lane."""
+        assert isinstance(type, h.Integer)
+        scalar, one = llvm_type(type), self._one
+        first = one.convert("trunc", "i64", self.first(), scalar)
+        return one.binary(
+            "add", scalar, one.binary("mul", scalar, first, str(progression.stride)), str(progression.start)
+        )
 
     def _index_of_row(self, thread_id: h.ThreadID) -> str:
         """The index of the part's first lane."""

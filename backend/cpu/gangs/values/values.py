@@ -384,8 +384,10 @@ class GangValues:
         return self.one.convert("zext", "i32", self.scalar(node), "i64")
 
     def _is_exact(self, node: h.Node) -> TypeGuard[h.Binary]:
-        """Whether a sum or product does not wrap."""
-        return isinstance(node, h.Binary) and node.op in _WIDENED and node in self._site.proved.exact
+        """Whether a sum or product does not wrap, and is computed from its operands."""
+        if not isinstance(node, h.Binary) or node in self._shapes.progressions:
+            return False
+        return node.op in _WIDENED and node in self._site.proved.exact
 
     def _can_be_wide(self, node: h.Node) -> bool:
         """Whether the scalar of a node, or those that it is computed from, are known here."""
