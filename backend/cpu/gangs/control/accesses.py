@@ -67,7 +67,7 @@ class AccessEmitter:
             address = memory.address_beyond(self._memory.constant(node.collection.value), node.indices)
         else:
             address = memory.address_of(self._plan.of(node.collection), node.indices)
-        value, is_vector = memory.load(address, self._masks.here())
+        value, is_vector = memory.load(address, self._masks.here(), node)
         assert is_vector == self._values.shape(node).is_vector
         return value
 
