@@ -124,7 +124,7 @@ class RowWalks:
         return self._vectors.either(has_row, [scalar], lambda: [self._row(window, address, row)], next_window)[0]
 
     def _has_rows(self, address: LaneAddress, index: str) -> str:
-        """An i1: whether all lanes have as many elements from their index on as a window has. A clamped index has not."""
+        """An i1: whether all lanes have as many elements from their index on as a window has, unclamped."""
         (varying,) = address.varying
         last = self._vec.binary("add", "i32", index, self._vec.constant("i32", self._vectors.lanes - 1))
         test = self._vec.binary("icmp ule", "i32", last, self._addresses.last(varying.extent, "i32"))
@@ -204,9 +204,9 @@ class RowWalks:
             case h.Binary(op=h.BinaryOp.ADD | h.BinaryOp.SUB as op, lhs=lhs, rhs=rhs) if self._is_split(node, depth):
                 yield from self._terms(lhs, operation, depth - 1)
                 yield from self._terms(rhs, operation if op is h.BinaryOp.ADD else _OPPOSITE[operation], depth - 1)
-            case h.Cast(operand=operand) | h.Bitcast(operand=operand) if (
-                self._is_split(node, depth) and self._is_integer(operand)
-            ):
+            case h.Cast(operand=operand) | h.Bitcast(operand=operand) if self._is_split(
+                node, depth
+            ) and self._is_integer(operand):
                 yield from self._terms(operand, operation, depth - 1)
             case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 yield node, operation
