@@ -459,6 +459,23 @@ class GangMemory(LaneVectors):
             return list(slow())
         return self._tested(self._runs.test(run), scalars, lambda: fast(self._runs.pointer(address.pointer, run)), slow)
 
+    def is_likely_one_place(self, address: LaneAddress) -> bool:
+        """Whether all lanes likely have one address, though not surely."""
+        run = self._runs.of(address)
+        return run is not None and run.step == 0 and not self._values.is_rare()
+
+    def where_at_one_place(
+        self,
+        address: LaneAddress,
+        scalars: Sequence[str],
+        fast: Callable[[str], Sequence[str]],
+        slow: Callable[[], Sequence[str]],
+    ) -> list[str]:
+        """Vectors of these types, from the `fast` way with a pointer if all lanes have one address."""
+        run = self._runs.of(address)
+        assert run is not None
+        return self._tested(self._runs.test(run), scalars, lambda: fast(self._runs.pointer(address.pointer, run)), slow)
+
     def are_all_in_range(self, address: LaneAddress) -> bool:
         """Whether the elements of all lanes exist where they are consecutive, in a mask or not."""
         run = self._runs.of(address)
