@@ -13,18 +13,29 @@ from ...ir.hercules.graph import def_use
 from ...ir.hercules.loop_collects import collects_in_place
 from ...ir.hercules.placement import Placement, place_nodes
 from .layout import Layout
+from .privatise import private_bindings
 from .storage import StoragePlan
 
 if TYPE_CHECKING:
-    from .gangs import GangAnalysis
+    from .gangs import GangAnalysis, Grouped
     from .gangs.choice.widen import ThreadLimit
+
+
+@dataclass(frozen=True, slots=True)
+class FewWorkgroups:
+    """A function without gangs, for at most `most` workgroups along the axis that has so many `workgroups`."""
+
+    analysed: AnalysedFunction
+    workgroups: h.DynamicParameter
+    most: int
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysedFunction:
     """`users` has the users of every node, `plan` the storages of collections, `bindings` the layouts of parameters.
 
-    Forks without `gangs` run one thread after another. LLVM is asked to unroll the `unrolled` loops.
+    Forks without `gangs` run one thread after another. LLVM is asked to unroll the `unrolled` loops. If a function is
+    given `for_few` workgroups, that runs instead where there are no more.
     """
 
     placed: Placement
@@ -34,6 +45,7 @@ class AnalysedFunction:
     plan: StoragePlan
     gangs: tuple[GangAnalysis, ...] = ()
     unrolled: frozenset[Loop] = frozenset()
+    for_few: FewWorkgroups | None = None
 
 
 def analyse(function: h.Function, bindings: Mapping[int, Layout]) -> AnalysedFunction:
@@ -52,10 +64,23 @@ def analyse_for_gangs(
     function: h.Function, bindings: Mapping[int, Layout], lanes: int
 ) -> tuple[AnalysedFunction, str | None]:
     """Analyse a function whose forks run as gangs, and give the reason if they cannot."""
-    from .gangs import widened
+    from .gangs import grouped, widened
 
+    gathered = grouped(function, lanes)
+    if gathered is not None:
+        return _with_gathered(gathered, analyse(function, bindings), lanes)
     wide, limit = widened(function, lanes)
     return with_gangs(analyse(wide, bindings), lanes, limit)
+
+
+def _with_gathered(gathered: Grouped, alone: AnalysedFunction, lanes: int) -> tuple[AnalysedFunction, str | None]:
+    """The function with gangs of workgroups; that with workgroups one after another if workers have copies of bindings,
+    which the two would have to share.
+    """
+    if any(private_bindings(alone.placed, alone.plan, alone.users, alone.bindings)):
+        return with_gangs(alone, lanes, None)
+    analysed, reason = with_gangs(analyse(gathered.function, alone.bindings), lanes, gathered.limit)
+    return replace(analysed, for_few=FewWorkgroups(alone, gathered.workgroups, gathered.few)), reason
 
 
 def with_gangs(

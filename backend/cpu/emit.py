@@ -27,7 +27,7 @@ from ...ir.hercules.graph import predecessors
 from ...ir.hercules.placement import Placement
 from ...ir.hercules.types import UNIT, is_collection
 from . import data
-from .analysed import AnalysedFunction, analyse, analyse_for_gangs, with_gangs
+from .analysed import AnalysedFunction, FewWorkgroups, analyse, analyse_for_gangs, with_gangs
 from .called import CalledFunctions, Passing
 from .emitted import Emitted, Interface
 from .exact_products import is_exact_product
@@ -54,6 +54,8 @@ _METADATA = f"""!0 = !{{}}
 !3 = !{{i32 1}}
 """
 _FASTEST = CpuOptions()
+_BODY, _FOR_FEW = "body", "body.few"
+"""The function that does a range of threads, and the one that does so where there are few workgroups."""
 
 
 def emit_function(function: h.Function, bindings: Mapping[int, Layout], options: CpuOptions = _FASTEST) -> Emitted:
@@ -74,13 +76,20 @@ def emit_function(function: h.Function, bindings: Mapping[int, Layout], options:
 
 
 def _emit(analysed: AnalysedFunction, options: CpuOptions, reason: str) -> Emitted:
+    module, for_few = _Module(options), analysed.for_few
+    if for_few is not None:
+        _emitter(for_few.analysed, module, options).emit_body(_FOR_FEW)
+    return _emitter(analysed, module, options).emit(reason)
+
+
+def _emitter(analysed: AnalysedFunction, module: _Module, options: CpuOptions) -> _FunctionEmitter:
+    """The emitter of a function whose workgroups workers share, as far as that is possible."""
+
     def emitter(forks: tuple[h.Fork, ...]) -> _FunctionEmitter:
-        return _FunctionEmitter(analysed, forks, _Module(options), private_copies=options.private_copies)
+        return _FunctionEmitter(analysed, forks, module, private_copies=options.private_copies)
 
     chosen = emitter(_outermost_forks(analysed.placed))
-    if not chosen.carries_only_bindings():
-        chosen = emitter(())
-    return chosen.emit(reason)
+    return chosen if chosen.carries_only_bindings() else emitter(())
 
 
 class _Module:
@@ -161,6 +170,24 @@ def _outermost_forks(placed: Placement) -> tuple[h.Fork, ...]:
     return tuple(forks[: min(around, default=None)])
 
 
+_RANGE = "ptr noalias noundef readonly %dynamic, i64 %begin, i64 %end, ptr noalias noundef align 64 %scratch"
+"""The parameters, beside the bindings, of a function that does a range of threads."""
+
+
+def _call_for_few(few: FewWorkgroups, arguments: str) -> list[str]:
+    """The instructions that call the function for few workgroups, and return, if there are no more."""
+    return [
+        f"  %place = getelementptr inbounds i64, ptr %dynamic, i64 {few.workgroups.index}",
+        "  %workgroups = load i64, ptr %place, align 8",
+        f"  %are.few = icmp ule i64 %workgroups, {few.most}",
+        "  br i1 %are.few, label %few, label %many",
+        "few:",
+        f"  call void @{_FOR_FEW}({arguments})",
+        "  ret void",
+        "many:",
+    ]
+
+
 class _FunctionEmitter:
     """Writes one function. A block is named by its leader; that of a fork is the body of its loop."""
 
@@ -201,6 +228,7 @@ class _FunctionEmitter:
         self._find_pinned()
         self._gangs = _gang_emitters(analysed, self._nodes)
         self._unrolled_loops = analysed.unrolled
+        self._for_few = analysed.for_few
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
 
     def carries_only_bindings(self) -> bool:
@@ -232,6 +260,11 @@ class _FunctionEmitter:
         """Emit the function as one that others call."""
         self._emit_blocks()
         self._add_function(name, "ptr noalias noundef readonly %dynamic, ptr noalias noundef align 64 %scratch")
+
+    def emit_body(self, name: str) -> None:
+        """Emit the function as one that does a range of threads."""
+        self._emit_blocks()
+        self._add_function(name, _RANGE)
 
     def _emit_blocks(self) -> None:
         self._called.scratch = self._scratch_end
@@ -282,14 +315,16 @@ class _FunctionEmitter:
 
     def _add_functions(self) -> None:
         count = len(self._function.parameter_types)
-        common = "ptr noalias noundef readonly %dynamic, i64 %begin, i64 %end, ptr noalias noundef align 64 %scratch"
-        self._add_function("body", common)
+        self._add_function(_BODY, _RANGE)
         lines: list[str] = []
         for index in range(count):
             lines.append(f"  %a{index} = getelementptr inbounds ptr, ptr %buffers, i64 {index}")
             lines.append(f"  %p{index} = load ptr, ptr %a{index}, align 8")
         arguments = "".join(f"ptr %p{index}, " for index in range(count))
-        lines.append(f"  call void @body({arguments}ptr %dynamic, i64 %begin, i64 %end, ptr %scratch)")
+        arguments += "ptr %dynamic, i64 %begin, i64 %end, ptr %scratch"
+        if self._for_few is not None:
+            lines += _call_for_few(self._for_few, arguments)
+        lines.append(f"  call void @{_BODY}({arguments})")
         lines.append("  ret void")
         given = "ptr %buffers, ptr %dynamic, i64 %begin, i64 %end, ptr %scratch"
         head = f"define void @kernel({given}) nounwind"

@@ -11,6 +11,7 @@ from . import bit_counts, math
 from .data import llvm_type, narrow, widen
 from .llvm import Ops
 from .math.coefficients import DEGREES_PARTS, RADIANS_PARTS
+from .packed_dots import Extension, packed_dot
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,25 +290,8 @@ def _insert_bits(call: _Call) -> str:
     return ops.convert("trunc", "i64", ops.binary("or", "i64", ops.binary("and", "i64", wide, hole), placed), "i32")
 
 
-def _dot4(extension: str) -> Callable[[_Call], str]:
-    """The inner product of four packed bytes, extended by `zext` or `sext`."""
-
-    def emit(call: _Call) -> str:
-        ops, total = call.ops, call.c(0)
-        for shift in (0, 8, 16, 24):
-            factors = [
-                ops.convert(
-                    extension,
-                    "i8",
-                    ops.convert("trunc", "i32", call.op("lshr", word, call.c(shift)), "i8"),
-                    "i32",
-                )
-                for word in call.arguments
-            ]
-            total = call.op("add", total, call.op("mul", factors[0], factors[1]))
-        return total
-
-    return emit
+def _dot4(extension: Extension) -> Callable[[_Call], str]:
+    return lambda call: packed_dot(call.ops, extension, *call.arguments)
 
 
 _EMITTERS: dict[str, Callable[[_Call], str]] = {

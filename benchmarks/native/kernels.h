@@ -33,8 +33,11 @@ typedef struct { uint32_t size[2]; float nearness, likeness; } Filter;
 typedef struct { int32_t size[2], reach; } Flood;
 typedef struct { uint32_t nx, ny, nz; float rate; } Grid;
 typedef struct { uint32_t key, value; } Record;
+typedef struct { int32_t size[2], radius; } BoxBlur;
+typedef struct { float nearest, farthest; } Depths;
+typedef struct { uint32_t m, words, n; } BytesSize;
 
-enum { REDUCE_BLOCK = 512, HALVING_BLOCK = 256, INTERLEAVED_BLOCK = 256, RING = 128, STRIDED_BLOCK = 256 };
+enum { BALLOT_BLOCK = 256, REDUCE_BLOCK = 512, HALVING_BLOCK = 256, INTERLEAVED_BLOCK = 256, RING = 128, STRIDED_BLOCK = 256 };
 enum { HILLIS_STEELE_BLOCK = 256, BLELLOCH_BLOCK = 128, PAIRS_BLOCK = 512, KOGGE_STONE_BLOCK = 256 };
 enum { RAKING_BLOCK = 1024, SKLANSKY_BLOCK = 512 };
 enum { SORT_BLOCK = 128, PAIRS_SORT_BLOCK = 512, RECORDS_SORT_BLOCK = 1024, RADIX_BLOCK = 1024, RADIX = 16 };

@@ -169,3 +169,14 @@ def attention(q, k, v, attended):
                     sums[d] += weight * values[start + j, d]
         for d in range(32):
             results[row, d] = sums[d] / total
+
+
+@kernel
+def matmul_bytes(m, words, n, a, b, c):
+    for row in prange(m):
+        c[row, :] = 0
+        for i in range(words):
+            for shift in (0, 8, 16, 24):
+                left = np.int32(np.int8((a[row, i] >> np.uint32(shift)) & np.uint32(255)))
+                for column in range(n):
+                    c[row, column] += left * np.int32(np.int8((b[i, column] >> np.uint32(shift)) & np.uint32(255)))

@@ -107,3 +107,18 @@ def heat(rate, before, after):
                 across = before[z, y, x - 1] + before[z, y, x + 1]
                 total = across + before[z, y - 1, x] + before[z, y + 1, x] + before[z - 1, y, x] + before[z + 1, y, x]
                 after[z, y, x] = middle + rate * (total - np.float32(6) * middle)
+
+
+@kernel
+def blur_rows(source, blurred, radius):
+    height, width = source.shape
+    for y in prange(height):
+        for shift in (0, 8, 16, 24):
+            total = np.int64((source[y, 0] >> shift) & 255) * (radius + 1)
+            for x in range(1, radius + 1):
+                total += (source[y, min(x, width - 1)] >> shift) & 255
+            for x in range(width):
+                mean = np.uint32(total // (2 * radius + 1)) << np.uint32(shift)
+                blurred[y, x] = mean if shift == 0 else blurred[y, x] | mean
+                total += np.int64((source[y, min(x + radius + 1, width - 1)] >> shift) & 255)
+                total -= np.int64((source[y, max(x - radius, 0)] >> shift) & 255)

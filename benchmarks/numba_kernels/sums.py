@@ -193,3 +193,14 @@ def scan_lookback(values, sums):
 
 
 compact_scan = compact
+
+
+@kernel
+def compact_ballot(nearest, farthest, depth, visible, counts):
+    for block in prange(len(counts)):
+        found = 0
+        for i in range(block * 256, min(len(depth), (block + 1) * 256)):
+            if depth[i] > nearest and depth[i] < farthest:
+                visible[block * 256 + found] = i
+                found += 1
+        counts[block] = found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -250,3 +252,46 @@ var<workgroup> total: atomic<u32>;
     run(compiled, out)
     numbers = np.sort(out.reshape(GROUPS, 64), axis=1)
     assert (numbers == np.arange(64)).all()
+
+
+PLACES: dict[str, Callable[[int], int]] = {
+    "at / 16u": lambda at: at // 16,
+    "(at + 5u) >> 5u": lambda at: (at + 5) >> 5,
+    "at / 7u": lambda at: at // 7,
+    "min(at / 32u, 4u)": lambda at: min(at // 32, 4),
+    "at / 16u + 3u": lambda at: at // 16 + 3,
+}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", ["workgroup", "storage, read_write"])
+def test_places_that_lanes_likely_share(operation: str, place: str, kind: str) -> None:
+    """Also those of lanes that cross a step, and those beyond the end, where the last element takes all."""
+    binding = "@group(0) @binding(2) " if kind != "workgroup" else ""
+    compiled = kernel(f"""
+@group(0) @binding(0) var<storage> values: array<u32>;
+@group(0) @binding(1) var<storage, read_write> before: array<u32>;
+{binding}var<{kind}> places: array<atomic<u32>, 9>;
+@compute @workgroup_size(128) fn main(@builtin(local_invocation_index) at: u32) {{
+  if at < 9u {{ atomicStore(&places[at], 6u); }}
+  workgroupBarrier();
+  if values[at] % 3u != 1u {{ before[at] = {operation}(&places[{place}], values[at]); }}
+  workgroupBarrier();
+  {operation}(&places[{place}], values[at]);
+  workgroupBarrier();
+  if at < 9u {{ before[at + 128u] = atomicLoad(&places[at]); }}
+}}""")
+    values = np.random.default_rng(3).integers(0, 1 << 32, 128, np.uint32)
+    before, places = np.zeros(137, np.uint32), np.zeros(9, np.uint32)
+    run(compiled, *[values, before, places][: 2 if kind == "workgroup" else 3], groups=1, workers=1)
+    now, expected = [np.uint32(6)] * 9, np.zeros(128, np.uint32)
+    for is_conditional in (True, False):
+        for at, value in enumerate(values):
+            number = min(PLACES[place](at), 8)
+            if is_conditional and value % 3 != 1:
+                expected[at] = now[number]
+            if not is_conditional or value % 3 != 1:
+                now[number] = np.uint32(combined(operation, now[number], values[at : at + 1]))
+    assert before[128:].tolist() == [int(it) for it in now]
+    assert before[:128].tolist() == expected.tolist()

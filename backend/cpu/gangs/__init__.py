@@ -14,19 +14,31 @@ from ....base.lazy_names import lazy_names
 if TYPE_CHECKING:
     from .analysis.analyse import GangAnalysis, analyse_gang
     from .choice.choose import choose_gangs
+    from .choice.grouped import Grouped, grouped
     from .choice.widen import widened
     from .emit import GangEmitter
     from .legality import obstacle
 
-__all__ = ["GangAnalysis", "GangEmitter", "analyse_gang", "choose_gangs", "obstacle", "widened"]
+__all__ = [
+    "GangAnalysis",
+    "GangEmitter",
+    "Grouped",
+    "analyse_gang",
+    "choose_gangs",
+    "grouped",
+    "obstacle",
+    "widened",
+]
 
 __getattr__ = lazy_names(
     __name__,
     {
         "GangAnalysis": "analysis.analyse",
         "GangEmitter": "emit",
+        "Grouped": "choice.grouped",
         "analyse_gang": "analysis.analyse",
         "choose_gangs": "choice.choose",
+        "grouped": "choice.grouped",
         "obstacle": "legality",
         "widened": "choice.widen",
     },

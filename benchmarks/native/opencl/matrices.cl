@@ -249,3 +249,24 @@ kernel void spmv_lanes(global const uint *row_starts, global const uint *columns
     }
     if (lane == 0 && row < rows) product[row] = sums[l];
 }
+
+typedef struct { uint m, words, n; } BytesSize;
+
+kernel void matmul_bytes(global const BytesSize *size, global const char4 *a, global const char4 *b, global int *c,
+                         uint c0, uint c1, uint c2) {
+    local char4 a_tile[16][16], b_tile[16][16];
+    uint x = get_global_id(0), y = get_global_id(1), u = get_local_id(0), v = get_local_id(1);
+    uint words = size->words, n = size->n;
+    int sum = 0;
+    for (uint start = 0; start < words; start += 16) {
+        a_tile[v][u] = y < size->m && start + u < words ? a[y * words + start + u] : (char4)(0);
+        b_tile[v][u] = x < n && start + v < words ? b[(start + v) * n + x] : (char4)(0);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint i = 0; i < 16; i++) {
+            int4 products = convert_int4(a_tile[v][i]) * convert_int4(b_tile[i][u]);
+            sum += products.x + products.y + products.z + products.w;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (y < size->m && x < n) c[y * n + x] = sum;
+}

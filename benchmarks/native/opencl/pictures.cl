@@ -118,3 +118,18 @@ kernel void heat(global const Grid *grid, global const float *before, global flo
                 cell(grid, before, x, y + 1, z) + cell(grid, before, x, y, z - 1) + cell(grid, before, x, y, z + 1);
     after[i] = middle + grid->rate * (sum - 6.0f * middle);
 }
+
+typedef struct { int size[2], radius; } BoxBlur;
+
+kernel void blur_rows(global const BoxBlur *blur, global const uchar4 *source, global uchar4 *blurred, uint c0,
+                      uint c1) {
+    int y = get_global_id(0), width = blur->size[0], radius = blur->radius;
+    if (y >= blur->size[1]) return;
+    global const uchar4 *from = source + y * width;
+    uint4 sum = convert_uint4(from[0]) * (uint)(radius + 1);
+    for (int x = 1; x <= radius; x++) sum += convert_uint4(from[min(x, width - 1)]);
+    for (int x = 0; x < width; x++) {
+        blurred[y * width + x] = convert_uchar4(sum / (uint)(2 * radius + 1));
+        sum += convert_uint4(from[min(x + radius + 1, width - 1)]) - convert_uint4(from[max(x - radius, 0)]);
+    }
+}

@@ -354,3 +354,22 @@ kernel void histogram_rgb(global const uint2 *size, global const uint *pixels, g
     for (uint bin = l; bin < 768; bin += 256)
         if (own[bin] != 0) atomic_add(&counts[bin], own[bin]);
 }
+
+kernel void compact_ballot(global const float2 *depths, global const float *depth, global uint *visible,
+                           global uint *counts, uint count, uint visible_count, uint blocks) {
+    local volatile uint ballot[8];
+    uint i = get_global_id(0), l = get_local_id(0), word = l >> 5, bit = l & 31;
+    if (l < 8) ballot[l] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int kept = i < count && depth[i] > depths->x && depth[i] < depths->y;
+    if (kept) atomic_or(ballot + word, 1u << bit);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint place = popcount(ballot[word] & ((1u << bit) - 1)), total = 0;
+    for (uint k = 0; k < 8; k++) {
+        uint more = popcount(ballot[k]);
+        if (k < word) place += more;
+        total += more;
+    }
+    if (kept) visible[get_group_id(0) * 256 + place] = i;
+    if (l == 0) counts[get_group_id(0)] = total;
+}

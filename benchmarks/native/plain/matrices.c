@@ -158,3 +158,17 @@ void spmv_lanes(const uint32_t *row_starts, const uint32_t *columns, const float
         product[row] = sum;
     }
 }
+
+void matmul_bytes(const BytesSize *size, const uint32_t *a, const uint32_t *b, int32_t *c, int64_t a_count,
+                  int64_t b_count, int64_t c_count) {
+    (void)a_count, (void)b_count, (void)c_count;
+    const int64_t n = size->n, words = size->words;
+    const int8_t *left = (const int8_t *)a, *right = (const int8_t *)b;
+#pragma omp parallel for
+    for (int64_t row = 0; row < size->m; row++) {
+        for (int64_t j = 0; j < n; j++) c[row * n + j] = 0;
+        for (int64_t i = 0; i < words; i++)
+            for (int64_t j = 0; j < n; j++)
+                for (int k = 0; k < 4; k++) c[row * n + j] += left[4 * (row * words + i) + k] * right[4 * (i * n + j) + k];
+    }
+}

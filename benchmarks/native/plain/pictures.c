@@ -127,3 +127,21 @@ void heat(const Grid *grid, const float *restrict before, float *restrict after)
         }
     }
 }
+
+void blur_rows(const BoxBlur *blur, const uint32_t *source, uint32_t *blurred) {
+    const int32_t width = blur->size[0], radius = blur->radius;
+#pragma omp parallel for
+    for (int64_t y = 0; y < blur->size[1]; y++) {
+        const uint8_t *from = (const uint8_t *)(source + y * width);
+        uint8_t *to = (uint8_t *)(blurred + y * width);
+        uint32_t sum[4];
+        for (int c = 0; c < 4; c++) sum[c] = from[c] * (radius + 1);
+        for (int x = 1; x <= radius; x++)
+            for (int c = 0; c < 4; c++) sum[c] += from[4 * min64(x, width - 1) + c];
+        for (int x = 0; x < width; x++)
+            for (int c = 0; c < 4; c++) {
+                to[4 * x + c] = sum[c] / (2 * radius + 1);
+                sum[c] += from[4 * min64(x + radius + 1, width - 1) + c] - from[4 * max64(x - radius, 0) + c];
+            }
+    }
+}

@@ -248,3 +248,16 @@ void histogram_rgb(const uint32_t *size, const uint32_t *pixels, uint32_t *count
         for (int bin = 0; bin < 3 * BINS; bin++) counts[bin] += mine[bin];
     }
 }
+
+void compact_ballot(const Depths *depths, const float *depth, uint32_t *visible, uint32_t *counts, int64_t count,
+                    int64_t visible_count, int64_t blocks) {
+    (void)visible_count;
+#pragma omp parallel for
+    for (int64_t block = 0; block < blocks; block++) {
+        const int64_t start = block * BALLOT_BLOCK;
+        uint32_t found = 0;
+        for (int64_t i = start; i < min64(start + BALLOT_BLOCK, count); i++)
+            if (depth[i] > depths->nearest && depth[i] < depths->farthest) visible[start + found++] = (uint32_t)i;
+        counts[block] = found;
+    }
+}

@@ -175,3 +175,27 @@ void histogram_rgb(const uint32_t *size, const uint32_t *pixels, uint32_t *count
     }
     if (count % 2) count_pixel(pixels[count - 1], counts);
 }
+
+/* The four channels of a texel are the lanes of a vector, which slides along a row. Sums below 2^16 times the rounded
+   reciprocal, with a half of the last place added, have the whole part of the quotient. */
+void blur_rows(const BoxBlur *blur, const uint32_t *source, uint32_t *blurred) {
+    const int64_t width = blur->size[0], radius = blur->radius;
+    const float share = 1.0f / (float)(2 * radius + 1);
+    const __m128 factor = _mm_set1_ps(share), half = _mm_set1_ps(0.25f * share);
+    const __m128i lowest = _mm_set1_epi32(0x0c080400);
+#pragma omp parallel for schedule(static)
+    for (int64_t y = 0; y < blur->size[1]; y++) {
+        const uint32_t *from = source + y * width;
+        uint32_t *to = blurred + y * width;
+#define CHANNELS(x) _mm_cvtepu8_epi32(_mm_cvtsi32_si128((int)from[x]))
+        __m128i sum = _mm_mullo_epi32(CHANNELS(0), _mm_set1_epi32((int)radius + 1));
+        for (int64_t x = 1; x <= radius; x++) sum = _mm_add_epi32(sum, CHANNELS(min64(x, width - 1)));
+        for (int64_t x = 0; x < width; x++) {
+            const __m128i mean = _mm_cvttps_epi32(_mm_add_ps(_mm_mul_ps(_mm_cvtepi32_ps(sum), factor), half));
+            to[x] = (uint32_t)_mm_cvtsi128_si32(_mm_shuffle_epi8(mean, lowest));
+            sum = _mm_add_epi32(sum, CHANNELS(min64(x + radius + 1, width - 1)));
+            sum = _mm_sub_epi32(sum, CHANNELS(max64(x - radius, 0)));
+        }
+#undef CHANNELS
+    }
+}

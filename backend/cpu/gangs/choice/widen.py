@@ -45,7 +45,7 @@ def widened(function: h.Function, lanes: int) -> tuple[h.Function, ThreadLimit |
     if that is not possible, or rows are long enough.
     """
     users = def_use(function)
-    nest = _nest(function, users)
+    nest = perfect_nest(function, users)
     if nest is None:
         return function, None
     forks, joins = nest
@@ -57,12 +57,12 @@ def widened(function: h.Function, lanes: int) -> tuple[h.Function, ThreadLimit |
     at = forks.index(outer)
     has_rows = forks[-2] is not outer
     length = max(lanes, _ROW) if has_rows and _goes_along_rows(function, *forks[-2:]) else lanes
-    if length % size or size >= length or not numbers or not _hands_through(function, joins[at:]):
+    if length % size or size >= length or not numbers or not hands_through(function, joins[at:]):
         return function, None
     return _copy(function, outer, inner, numbers, length)
 
 
-def _nest(function: h.Function, users: _Users) -> tuple[list[h.Fork], list[h.Join]] | None:
+def perfect_nest(function: h.Function, users: _Users) -> tuple[list[h.Fork], list[h.Join]] | None:
     """The function's forks, outermost first, and their joins, if they are perfectly nested."""
     returns = [it for it in function.nodes if isinstance(it, h.Return)]
     if len(returns) != 1:
@@ -99,14 +99,14 @@ def _numbers(function: h.Function, outer: h.Fork, inner: h.Fork, size: int, user
     """The products in `outer * size + inner` if two forks' thread numbers have no other use, else nothing."""
     products: list[h.Binary] = []
     sums: set[h.Node] = set()
-    for cast in _casts(function, outer, users):
+    for cast in casts_of(function, outer, users):
         for product in users[cast] if cast is not None else [None]:
             if not _is_multiple(product, cast, size):
                 return []
             assert isinstance(product, h.Binary)
             products.append(product)
             sums.update(users[product])
-    casts = _casts(function, inner, users)
+    casts = casts_of(function, inner, users)
     if None in casts or not products:
         return []
     added = {user for cast in casts if cast is not None for user in users[cast]}
@@ -116,7 +116,7 @@ def _numbers(function: h.Function, outer: h.Fork, inner: h.Fork, size: int, user
     return products if is_all else []
 
 
-def _casts(function: h.Function, fork: h.Fork, users: _Users) -> list[h.Node | None]:
+def casts_of(function: h.Function, fork: h.Fork, users: _Users) -> list[h.Node | None]:
     """The casts of the fork's thread numbers to u32; None stands for any other use."""
     ids = [it for it in function.nodes if isinstance(it, h.ThreadID) and it.fork is fork]
     return [it if isinstance(it, h.Cast) and it.type == U32 else None for number in ids for it in users[number]]
@@ -133,7 +133,7 @@ def _is_pair(node: h.Binary, products: Sequence[h.Node], casts: Sequence[h.Node 
     return (node.lhs in products and node.rhs in casts) or (node.rhs in products and node.lhs in casts)
 
 
-def _hands_through(function: h.Function, joins: Sequence[h.Join]) -> bool:
+def hands_through(function: h.Function, joins: Sequence[h.Join]) -> bool:
     """Whether Reduces pass straight through all forks: nothing is changed between them."""
     for node in function.nodes:
         if isinstance(node, h.Collect) and node.join in joins:

@@ -8,11 +8,14 @@ from contextlib import nullcontext
 from .....ir.hercules import nodes as h
 from .....ir.hercules.types import is_collection
 from .....ir.hercules.versions import is_version_projection
+from ...data import llvm_type
+from ...machine import costs_so_far
 from ...storage import Storage
 from ..analysis.shapes import VARYING
 from ..context import GangContext
 from ..memory.addresses import LaneAddress, array_steps
 from ..memory.atomics import GangAtomic
+from ..memory.changed_elements import are_changed_by_lane, change_by_lane, change_of
 from ..memory.neighbours import Neighbours, find_neighbours, in_order
 from ..memory.prefixes import Operand
 from ..memory.records import Record, find_records
@@ -79,7 +82,7 @@ class AccessEmitter:
             address = memory.address_beyond(self._memory.constant(node.collection.value), node.indices)
         else:
             address = memory.address_of(self._plan.of(node.collection), node.indices)
-        value, is_vector = memory.load(address, self._masks.here())
+        value, is_vector = memory.load(address, self._masks.here(), node)
         assert is_vector == self._values.shape(node).is_vector
         return value
 
@@ -232,8 +235,21 @@ class AccessEmitter:
         memory, storage = self._values.memory, self._plan.of(node)
         mask = self._private_writes.mask(storage) if storage in self._private else self._masks.here()
         address = memory.address_of(storage, node.indices)
+        change = change_of(node, self._users) if mask is None else None
+        is_scattered = any(self._is_scattered(it.position) for it in address.varying)
+        if change is not None and is_scattered and are_changed_by_lane(address, costs_so_far().access):
+            change_by_lane(memory, memory.lanes_of(address), change, self._types, self._lanes_of(change.operand))
+            return
         with self._masks.if_any_lane() if _is_one_element(address) else nullcontext():
             memory.store(node.value, address, mask)
+
+    def _lanes_of(self, node: h.Node) -> list[str]:
+        """The scalars of a part's lanes."""
+        memory, values = self._values.memory, self._values
+        scalar = self._scalar_if_uniform(node)
+        if scalar is not None:
+            return [scalar] * memory.lanes
+        return memory.all_lanes(llvm_type(self._types[node]), values.vector(node))
 
     def _shared_storage(self, node: h.Read | h.Write) -> Storage | None:
         """The storage that a scalar access touches, if the lanes share it."""

@@ -232,12 +232,13 @@ class LaneAddresses:
             position, width = position.operand, "i32"
         value = values.vector(position)
         if not self.is_in_range(index.position, index.extent):
-            value = vec.intrinsic("llvm.umin", width, value, self._last(index.extent, width))
+            value = vec.intrinsic("llvm.umin", width, value, self.last(index.extent, width))
         if width == type:
             return value
         return vec.convert("zext" if type == "i64" else "trunc", width, value, type)
 
-    def _last(self, extent: h.DynamicConstant, width: str) -> str:
+    def last(self, extent: h.DynamicConstant, width: str) -> str:
+        """The last position of an array in all lanes, as integers of a type."""
         last = self._memory.last_position(extent)
         if width == "i32" and not last.isdigit():
             last = self._vectors.one.convert("trunc", "i64", last, width)

@@ -2,14 +2,15 @@
 
 WGSL allows any interleaving of the lanes ("Atomic Operations" are relaxed); gangs choose the order of lanes. If all
 lanes have one address, there is one operation with the combined operands: a lane's old value is the one in memory,
-combined with the operands of the lanes before it. Memory that no other thread sees is accessed by vectors if the lanes'
+combined with the operands of the lanes before it. Whether lanes have one address is tested at run time where that is
+likely. Memory that no other thread sees is accessed by vectors if the lanes'
 addresses are distinct. All other operations are done lane by lane.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .....ir.hercules import nodes as h
 from ...data import llvm_type
@@ -52,6 +53,22 @@ class GangAtomic:
         """Write the operation. The vector of old values, if they are used."""
         if not self.address.varying:
             return self._at_one_place()
+        if self.op in _COMBINED and self.gang.is_likely_one_place(self.address):
+            return self._likely_at_one_place()
+        return self._at_several_places()
+
+    def _likely_at_one_place(self) -> str | None:
+        """Where lanes have one address unless they cross a step of a quotient, as in a mask of a bit for each lane."""
+        scalars = [llvm_type(self.address.leaf.type)] if self.is_used else []
+
+        def once(pointer: str) -> list[str]:
+            one_place = replace(self.address, pointer=pointer, varying=())
+            return _listed(replace(self, address=one_place).emit())
+
+        results = self.gang.where_at_one_place(self.address, scalars, once, lambda: _listed(self._at_several_places()))
+        return results[0] if results else None
+
+    def _at_several_places(self) -> str | None:
         if self.is_shared:
             return self._lane_by_lane(self.gang.lanes_of(self.address))
         if self.op is h.AtomicOp.LOAD:
@@ -112,8 +129,7 @@ class GangAtomic:
         scalars = [llvm_type(self.address.leaf.type)] if self.is_used else []
 
         def by_lane() -> list[str]:
-            old = self._lane_by_lane(self.gang.lanes_of(self.address))
-            return [] if old is None else [old]
+            return _listed(self._lane_by_lane(self.gang.lanes_of(self.address)))
 
         def as_vector(pointer: str) -> list[str]:
             return [self._as_vector(pointer)][: len(scalars)]
@@ -202,3 +218,7 @@ class GangAtomic:
         out.do(f"br i1 {one.binary('icmp ne', width, rest, '0')}, label %{loop}, label %{done}")
         out.open_merge(done, before)
         return after if self.is_used else None
+
+
+def _listed(old: str | None) -> list[str]:
+    return [] if old is None else [old]

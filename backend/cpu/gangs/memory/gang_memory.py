@@ -29,6 +29,7 @@ from .permuted import Permuted
 from .prefetch import DISTANCE, Prefetches, prefetch
 from .private_memory import PrivateMemory
 from .quads import WORDS, Quads
+from .row_walks import RowWalks
 from .rows import Rows
 from .runs import Run, Runs
 from .transposed import TransposedAccess
@@ -53,6 +54,7 @@ class GangMemory(LaneVectors):
         self._rows = Rows(self, self._vector_memory, min(context.gang.row, context.gang.lanes))
         self._interleaved = Interleaved(self, self._vector_memory)
         self._transposed = TransposedAccess(self, self._vector_memory, self._interleaved)
+        self._row_walks = RowWalks(context, self, self._vector_memory, self._addresses, self._transposed, values)
         self._non_temporal = NonTemporalStores(context, self, self._vector_memory)
         self._permuted = Permuted(self, self._vector_memory, memory, values)
         self._known = KnownAccesses(self, self._vector_memory, values)
@@ -69,8 +71,13 @@ class GangMemory(LaneVectors):
 
     # Loads
 
-    def load(self, address: LaneAddress, mask: str | None) -> tuple[str, bool]:
-        """The vector at the address, or the scalar if all lanes have one address; and whether it is a vector."""
+    def load(self, address: LaneAddress, mask: str | None, read: h.Read | None = None) -> tuple[str, bool]:
+        """The vector at the address, or the scalar if all lanes have one address; and whether it is a vector. `read` is
+        the node, where it is one by itself.
+        """
+        if read is not None and self._row_walks.applies_to(read, address):
+            data = self._row_walks.load(read, address, lambda: self._load_words([address], mask)[0])
+            return self._vector_memory.from_memory(address.leaf, data), True
         if address.varying:
             return self.load_record([address], mask)[0], True
         if address.is_private:
@@ -469,6 +476,23 @@ class GangMemory(LaneVectors):
         run = self._runs.of(address)
         if run is None or run.step != address.leaf.size:
             return list(slow())
+        return self._tested(self._runs.test(run), scalars, lambda: fast(self._runs.pointer(address.pointer, run)), slow)
+
+    def is_likely_one_place(self, address: LaneAddress) -> bool:
+        """Whether all lanes likely have one address, though not surely."""
+        run = self._runs.of(address)
+        return run is not None and run.step == 0 and not self._values.is_rare()
+
+    def where_at_one_place(
+        self,
+        address: LaneAddress,
+        scalars: Sequence[str],
+        fast: Callable[[str], Sequence[str]],
+        slow: Callable[[], Sequence[str]],
+    ) -> list[str]:
+        """Vectors of these types, from the `fast` way with a pointer if all lanes have one address."""
+        run = self._runs.of(address)
+        assert run is not None
         return self._tested(self._runs.test(run), scalars, lambda: fast(self._runs.pointer(address.pointer, run)), slow)
 
     def are_all_in_range(self, address: LaneAddress) -> bool:

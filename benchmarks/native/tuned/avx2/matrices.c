@@ -382,3 +382,35 @@ void attention(const AttentionParams *params, const float *q, const float *k, co
                 attended[(start + i) * HEAD + d] = ((float *)h.sums[d])[i] / ((float *)h.total)[i];
     }
 }
+
+/* The even and the odd bytes as 16-bit integers, whose adjacent products are added. */
+INLINE __m256i add_byte_products(__m256i sum, __m256i a_even, __m256i a_odd, __m256i b) {
+    const __m256i even = _mm256_srai_epi16(_mm256_slli_epi16(b, 8), 8), odd = _mm256_srai_epi16(b, 8);
+    return _mm256_add_epi32(sum, _mm256_add_epi32(_mm256_madd_epi16(a_even, even), _mm256_madd_epi16(a_odd, odd)));
+}
+
+void matmul_bytes(const BytesSize *size, const uint32_t *a, const uint32_t *b, int32_t *c, int64_t a_count,
+                  int64_t b_count, int64_t c_count) {
+    (void)a_count, (void)b_count, (void)c_count;
+    const int64_t m = size->m, n = size->n, words = size->words;
+#pragma omp parallel for schedule(static)
+    for (int64_t column = 0; column < n; column += W) {
+        __m256i here = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)min64(n - column, W)),
+                                          _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+        for (int64_t row = 0; row < m; row += 4) {
+            __m256i sum[4] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(),
+                              _mm256_setzero_si256()};
+            for (int64_t i = 0; i < words; i++) {
+                const __m256i right = _mm256_maskload_epi32((const int *)b + i * n + column, here);
+#pragma GCC unroll 4
+                for (int r = 0; r < 4; r++) {
+                    const __m256i word = _mm256_set1_epi32((int)a[min64(row + r, m - 1) * words + i]);
+                    const __m256i even = _mm256_srai_epi16(_mm256_slli_epi16(word, 8), 8);
+                    sum[r] = add_byte_products(sum[r], even, _mm256_srai_epi16(word, 8), right);
+                }
+            }
+            for (int r = 0; r < min64(4, m - row); r++)
+                _mm256_maskstore_epi32(c + (row + r) * n + column, here, sum[r]);
+        }
+    }
+}

@@ -245,3 +245,26 @@ void histogram_blocked(const float *samples, uint32_t *histogram, int64_t count)
     for (int64_t i = count / PART * PART; i < count; i++)
         histogram[(uint32_t)clampf(samples[i] * BLOCKED_BINS, 0, BLOCKED_BINS - 1)]++;
 }
+
+void compact_ballot(const Depths *depths, const float *depth, uint32_t *visible, uint32_t *counts, int64_t count,
+                    int64_t visible_count, int64_t blocks) {
+    (void)visible_count;
+    const Floats nearest = floats(depths->nearest), farthest = floats(depths->farthest);
+#pragma omp parallel for schedule(static)
+    for (int64_t block = 0; block < blocks; block++) {
+        const int64_t start = block * BALLOT_BLOCK;
+        uint32_t indices[BALLOT_BLOCK + W];
+        int64_t found = 0;
+        for (int64_t i = start; i < min64(start + BALLOT_BLOCK, count); i += W) {
+            const int64_t left = count - i;
+            const int all = left >= W ? (1 << W) - 1 : (1 << left) - 1;
+            const Floats v = load_left(depth + i, left);
+            const int set = any(below(nearest, v)) & any(below(v, farthest)) & all;
+            const __m256i lanes = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)kept_lanes[set]));
+            store_ints(indices + found, (Ints)lanes + (int)i);
+            found += __builtin_popcount(set);
+        }
+        memcpy(visible + start, indices, found * sizeof *indices);
+        counts[block] = (uint32_t)found;
+    }
+}

@@ -362,3 +362,57 @@ void spmv_lanes(const uint32_t *row_starts, const uint32_t *columns, const float
         product[row] = _mm512_reduce_add_ps(sum);
     }
 }
+
+/* Sums of four products of bytes, 4 x 64 of them in registers. Where one operand must be unsigned, 128 is added to it,
+   and 128 times the sum of the other one taken off again. */
+INLINE __m512i add_products(__m512i sum, __m512i unsigned_bytes, __m512i signed_bytes) {
+#ifdef __AVX512VNNI__
+    return _mm512_dpbusd_epi32(sum, unsigned_bytes, signed_bytes);
+#else
+    const __m512i even = _mm512_and_si512(unsigned_bytes, _mm512_set1_epi16(255));
+    const __m512i odd = _mm512_srli_epi16(unsigned_bytes, 8);
+    const __m512i low = _mm512_srai_epi16(_mm512_slli_epi16(signed_bytes, 8), 8);
+    const __m512i high = _mm512_srai_epi16(signed_bytes, 8);
+    return _mm512_add_epi32(sum, _mm512_add_epi32(_mm512_madd_epi16(even, low), _mm512_madd_epi16(odd, high)));
+#endif
+}
+
+void matmul_bytes(const BytesSize *size, const uint32_t *a, const uint32_t *b, int32_t *c, int64_t a_count,
+                  int64_t b_count, int64_t c_count) {
+    (void)a_count, (void)b_count, (void)c_count;
+    const int64_t m = size->m, n = size->n, words = size->words;
+    const __m512i flip = _mm512_set1_epi8(-128);
+#pragma omp parallel for schedule(static)
+    for (int64_t column = 0; column < n; column += 4 * W) {
+        __m512i offset[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
+                             _mm512_setzero_si512()};
+        for (int64_t i = 0; i < words; i++)
+#pragma GCC unroll 4
+            for (int v = 0; v < 4; v++)
+                offset[v] = add_products(offset[v], flip,
+                                         _mm512_maskz_loadu_epi32(lanes_left(n - column - v * W), b + i * n + column + v * W));
+        for (int64_t row = 0; row < m; row += 4) {
+            __m512i sum[4][4];
+#pragma GCC unroll 4
+            for (int r = 0; r < 4; r++)
+#pragma GCC unroll 4
+                for (int v = 0; v < 4; v++) sum[r][v] = _mm512_setzero_si512();
+            for (int64_t i = 0; i < words; i++) {
+                __m512i right[4];
+#pragma GCC unroll 4
+                for (int v = 0; v < 4; v++)
+                    right[v] = _mm512_maskz_loadu_epi32(lanes_left(n - column - v * W), b + i * n + column + v * W);
+#pragma GCC unroll 4
+                for (int r = 0; r < 4; r++) {
+                    const uint32_t word = a[min64(row + r, m - 1) * words + i] ^ 0x80808080u;
+#pragma GCC unroll 4
+                    for (int v = 0; v < 4; v++) sum[r][v] = add_products(sum[r][v], _mm512_set1_epi32((int)word), right[v]);
+                }
+            }
+            for (int r = 0; r < min64(4, m - row); r++)
+                for (int v = 0; v < 4; v++)
+                    _mm512_mask_storeu_epi32(c + (row + r) * n + column + v * W, lanes_left(n - column - v * W),
+                                             _mm512_sub_epi32(sum[r][v], offset[v]));
+        }
+    }
+}

@@ -283,3 +283,26 @@ void compact_scan(const float *threshold, const float *values, uint32_t *count, 
                   int64_t kept_count) {
     compact(threshold, values, count, kept, value_count, kept_count);
 }
+
+void compact_ballot(const Depths *depths, const float *depth, uint32_t *visible, uint32_t *counts, int64_t count,
+                    int64_t visible_count, int64_t blocks) {
+    (void)visible_count;
+    const __m512 nearest = _mm512_set1_ps(depths->nearest), farthest = _mm512_set1_ps(depths->farthest);
+#pragma omp parallel for schedule(static)
+    for (int64_t block = 0; block < blocks; block++) {
+        const int64_t start = block * BALLOT_BLOCK;
+        uint32_t found = 0;
+        for (int64_t i = start; i < min64(start + BALLOT_BLOCK, count); i += W) {
+            const __mmask16 here = lanes_left(count - i);
+            const __m512 v = _mm512_maskz_loadu_ps(here, depth + i);
+            const __mmask16 above = _mm512_mask_cmp_ps_mask(here, v, nearest, _CMP_GT_OQ);
+            const __mmask16 kept = _mm512_mask_cmp_ps_mask(above, v, farthest, _CMP_LT_OQ);
+            const __m512i index = _mm512_add_epi32(lane_numbers(), _mm512_set1_epi32((int)i));
+            const uint32_t more = (uint32_t)__builtin_popcount(kept);
+            _mm512_mask_storeu_epi32(visible + start + found, (__mmask16)((1u << more) - 1),
+                                     _mm512_maskz_compress_epi32(kept, index));
+            found += more;
+        }
+        counts[block] = found;
+    }
+}
