@@ -22,6 +22,7 @@ from ..analysis.shapes import UNIFORM, Kind, Shape
 from ..analysis.spans import Stepless
 from ..context import GangContext
 from ..memory.addresses import VaryingIndex
+from ..memory.embedded_broadcasts import EmbeddedBroadcasts
 from ..memory.gang_memory import GangMemory
 from .divisions import divide_by_scalar
 from .speculation import SpeculationEmitter
@@ -47,6 +48,7 @@ class GangValues:
         self._part_steps: dict[h.Node, int | None] = {}
         self._used_in: dict[h.Node, frozenset[h.Node]] = {}
         self.memory = GangMemory(context, self)
+        self.broadcasts = EmbeddedBroadcasts(context)
         self._speculation = SpeculationEmitter(context, self, self.memory)
         self.threads = ThreadNumbers(context, self.memory)
 
@@ -427,9 +429,16 @@ class GangValues:
             case h.Binary(op=h.BinaryOp.DIV | h.BinaryOp.REM as op, lhs=lhs, rhs=rhs) if self._is_variable(rhs):
                 if isinstance(type, h.Integer) and type.bits == 32:
                     return divide_by_scalar(self.memory, op, type, vector(lhs), self.scalar(rhs))
+            case h.Binary(op=h.BinaryOp.MUL):
+                return compute(self.vec, node, self._types, lambda it: self._factor(it) or vector(it))
             case _:
                 pass
         return compute(self.vec, node, self._types, vector)
+
+    def _factor(self, node: h.Node) -> str | None:
+        """The vector of a number that was loaded for one product alone."""
+        own = self.broadcasts.factor(node)
+        return None if own is None else self.memory.splat(own, data.llvm_type(self._types[node]))
 
     def _without_steps(self, found: Stepless, scalar: str, vector: Callable[[h.Node], str]) -> str:
         """The vector of a remainder or quotient that no lane crosses a step of."""
