@@ -16,6 +16,8 @@ from .....ir.hercules.types import F32
 from ...memory import Address, Memory
 from ..context import GangContext
 
+_MOST = 6
+"""The most products for which a factor is loaded: each takes an address, and a broadcast is cheap beside many."""
 _VECTOR = 64
 """The bytes of a vector whose operations are known to gain."""
 
@@ -37,10 +39,10 @@ class EmbeddedBroadcasts:
         """Load what a Read, whose value all lanes share, has just loaded once more for each product but one."""
         if not self._applies or self._types[read] != F32:
             return
-        products = sum(1 for _ in self._products(read))
+        products = self._parts * sum(1 for _ in self._products(read))
+        others = range(1, products if products <= _MOST else 1)
         self._loaded[read] = [
-            memory.load(Address(self._apart(address.pointer, number), address.layout))
-            for number in range(1, products * self._parts)
+            memory.load(Address(self._apart(address.pointer, number), address.layout)) for number in others
         ]
 
     def _products(self, read: h.Read) -> Iterator[h.Node]:
