@@ -129,6 +129,8 @@ def _print_row(console: Console, row: Row, bars: list[Bar]) -> None:
     for name, text in row.decisions.items():
         shown = text.strip().replace("\n", "; ")
         console.print(f"  {name}: {shown}", highlight=False, markup=False, soft_wrap=True)
+    for note in row.notes:
+        console.print(f"  {note}", highlight=False, markup=False, soft_wrap=True)
     _print_bars(console, bars)
 
 
@@ -140,6 +142,7 @@ def _print_bars(console: Console, bars: list[Bar]) -> None:
 def _print(console: Console, rows: list[Row]) -> None:
     heads = ("nest", "ms", "tuned / by hand", "NumPy", "shaders/", "of copy", "of nt copy", "of read", "of FMA")
     table = Table(*heads, caption="NumPy, shaders/: how many times as long they take")
+    table.columns[0].no_wrap = True
     for row in rows:
         table.add_row(
             row.title,
