@@ -1,62 +1,51 @@
-"""`python -m benchmarks.schedules [NAME…]`: nests, tuned for some seconds each, beside NumPy.
+"""`python -m benchmarks.schedules [NAME…]`: nests, tuned for some seconds each, beside decisions that were written by
+hand, NumPy, kernels of `shaders/`, and what the machine does at most.
 
-Results are compared before anything is timed. Rounds are interleaved; times leave out what copies to and from a GPU
-take.
+The bars of full sizes are printed as "holds" or "MISSED". Without tuning (`--seconds 0`), they are those of the
+decisions by hand.
 """
 
 from __future__ import annotations
 
 import json
-import time
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import geometric_mean, median
 from typing import Any
 
 import click
-import numpy as np
-import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
-from tinct.buffers import buffer_elements
-from tinct.ir.schedule.text import print_decisions
-from tinct.nests import TunedNest
-from tinct.tuning.bench import Bench
-from tinct.tuning.nest_tuning import job_of
-from tinct.tuning.rates import rates_of
-from tinct.tuning.trial_data import TrialData
+from tinct.backend.gpu import shared_device
+from tinct.devices import adapter_named
+from tinct.nests.lowered import LoweredNest
+from tinct.nests.tuned import TunedNest
 
 from .. import machine
-from .nests import Problem, problems
-
-_ALLOWED = 1e-3
-"""Results may differ from NumPy's by this share of the largest one: NumPy adds in another order, in blocks."""
+from ..graphs.measuring import Bar
+from . import decisions
+from .bars import bars_of, bars_of_all
+from .measuring import BY_HAND, NUMPY, TUNED, Row, Run, measured
+from .problems import Problem, problems
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A nest that was tuned. Times are medians in milliseconds."""
+class Search:
+    """How nests are tuned: for no seconds, not at all. `by_hand` are tables of decisions."""
 
-    name: str
-    device: str
-    sizes: dict[str, int]
-    decisions: str
-    tinct: float
-    numpy: float
-    ratio: float
-    gigabytes: float
-    gigaflops: float
-    attempts: dict[str, int]
+    seconds: float
+    seed: int
+    by_hand: Mapping[str, Mapping[str, str]]
 
 
 @click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("names", nargs=-1)
-@click.option("--seconds", default=60.0, show_default=True, help="How long to tune each nest.")
+@click.option("--seconds", default=60.0, show_default=True, help="How long to tune each nest; 0 for not at all.")
 @click.option("--device", default="cpu", show_default=True)
 @click.option("--seed", default=0, show_default=True)
 @click.option("--rounds", default=15, show_default=True)
-@click.option("--contract", is_flag=True, help="Let the CPU fuse products and sums.")
+@click.option("--decisions", "file", type=click.Path(path_type=Path), help="Decisions by hand, instead of ours.")
 @click.option("--quick", is_flag=True, help="Small sizes, to see that all works.")
 @click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write all numbers there.")
 def main(
@@ -65,95 +54,109 @@ def main(
     device: str,
     seed: int,
     rounds: int,
-    contract: bool,
+    file: Path | None,
     quick: bool,
     json_path: Path | None,
 ) -> None:
     """Tune, compare, time."""
-    console = Console()
+    console, about = Console(), machine.describe()
+    search = Search(seconds, seed, decisions.read(file, device))
+    console.print(f"{about['processor']}, {about['threads']} threads, load {about['load']}", highlight=False)
+    adapter = adapter_named(device)
+    if adapter is not None:
+        about["adapter"] = shared_device(adapter).adapter().description
+        console.print(f"GPU: {about['adapter']}", highlight=False)
+    rows, bars = list[Row](), list[Bar]()
+    for problem in _chosen(names):
+        for row in _rows(problem, search, device, rounds, is_quick=quick):
+            rows.append(row)
+            found = [] if quick else list(bars_of(row))
+            bars += found
+            _print_row(console, row, found)
+    _print(console, rows)
+    found = [] if quick else list(bars_of_all(rows))
+    _print_bars(console, found)
+    if json_path is not None:
+        content = {"machine": about, "nests": [it.as_json() for it in rows], "bars": _as_json([*bars, *found])}
+        json_path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def _chosen(names: tuple[str, ...]) -> list[Problem]:
     chosen = [it for it in problems() if not names or it.name in names]
     unknown = set(names) - {it.name for it in chosen}
     if unknown:
         known = ", ".join(repr(it.name) for it in problems())
         raise click.BadParameter(f"there is no nest {min(unknown)!r}; there are {known}")
-    about = machine.describe()
-    copied = rates_of(device).memory
-    console.print(
-        f"{about['processor']}, {about['threads']} threads, load {about['load']}; copy {copied / 1e9:.1f} GB/s"
-    )
-    rows: list[Row] = []
-    for problem in chosen:
-        sizes = problem.quick if quick else problem.sizes
-        best = problem.nest.tune(
-            sizes, device=device, seconds=seconds, seed=seed, contract=contract, reassociate=True, renew=True
-        )
-        rows.append(_measured(problem, best, rounds))
-        _print_row(console, rows[-1])
-    _print(console, rows)
-    if json_path is not None:
-        text = json.dumps({"machine": about, "copy": copied, "nests": [asdict(it) for it in rows]}, indent=2)
-        json_path.write_text(text + "\n", encoding="utf-8")
+    return chosen
 
 
-def _measured(problem: Problem, best: TunedNest, rounds: int) -> Row:
-    data = TrialData(problem.nest.ir, best.sizes)
-    inputs = data.inputs
-    (output,) = data.outputs
-    expected = problem.numpy(*inputs.values())
-    _check(problem.name, expected, best.run(inputs)[output])
-    job = job_of(best.lowered, problem.nest.ir, best.sizes)
-    values = {name: buffer_elements(it) for name, it in {**inputs, **data.outputs}.items()}
-    ours, theirs = list[float](), list[float]()
-    with Bench(best.device, values, contract=best.is_contracted, form="plain") as bench:
-        bench.results(job, [output], float("inf"))
-        for _ in range(rounds):
-            ours += bench.by_turns([job], 1)
-            started = time.perf_counter()
-            problem.numpy(*inputs.values())
-            theirs.append(time.perf_counter() - started)
-    seconds, numpy = median(ours), median(theirs)
-    size = sum(it.nbytes for it in values.values())
-    return Row(
-        problem.name,
-        best.device,
-        dict(best.sizes),
-        print_decisions(best.decisions),
-        seconds * 1e3,
-        numpy * 1e3,
-        numpy / seconds,
-        size / seconds / 1e9,
-        problem.operations(best.sizes) / seconds / 1e9,
-        {
-            status: sum(it.status == status for it in best.attempts)
-            for status in ("measured", "pruned", "wrong", "failed")
-        },
+def _rows(problem: Problem, search: Search, device: str, rounds: int, *, is_quick: bool) -> Iterator[Row]:
+    """The nest in each of its ways to round. Only the CPU fuses."""
+    ways = problem.rounding if device == "cpu" else ("exact",)
+    sizes = problem.quick if is_quick else problem.sizes
+    for way in ways:
+        run = Run(device, rounds, way == "contracted", is_quick)
+        tuned = _tuned(problem, search, run, sizes)
+        lowered: dict[str, LoweredNest] = {} if tuned is None else {TUNED: tuned.lowered}
+        text = decisions.chosen(search.by_hand, problem.name, contract=run.contract)
+        if text is not None:
+            lowered[BY_HAND] = problem.nest.lower(text, sizes=sizes, reassociate=True)
+        if lowered:
+            yield measured(problem, lowered, tuned, run)
+
+
+def _tuned(problem: Problem, search: Search, run: Run, sizes: Mapping[str, int]) -> TunedNest | None:
+    if search.seconds == 0:
+        return None
+    return problem.nest.tune(
+        sizes,
+        device=run.device,
+        seconds=search.seconds,
+        seed=search.seed,
+        contract=run.contract,
+        reassociate=True,
+        renew=True,
     )
 
 
-def _check(name: str, expected: npt.NDArray[Any], actual: npt.NDArray[Any]) -> None:
-    most = float(np.abs(expected.astype(np.float64)).max(initial=1.0))
-    difference = float(np.abs(expected.astype(np.float64) - actual.astype(np.float64)).max(initial=0.0))
-    if difference > _ALLOWED * most:
-        raise click.ClickException(f"{name}: the results differ by {difference}")
+def _as_json(bars: list[Bar]) -> list[dict[str, Any]]:
+    return [{"what": it.what, "figure": it.figure, it.direction: it.wanted, "holds": it.holds} for it in bars]
 
 
-def _print_row(console: Console, row: Row) -> None:
-    decisions = row.decisions.strip().replace("\n", "; ")
-    console.print(
-        f"{row.name}: {row.tinct:.3f} ms, NumPy {row.numpy:.3f} ms; {decisions}", highlight=False, markup=False
-    )
+def _print_row(console: Console, row: Row, bars: list[Bar]) -> None:
+    times = ", ".join(f"{name} {it * 1e3:.3f} ms" for name, it in row.seconds.items())
+    console.print(f"{row.title}: {times}", highlight=False, markup=False, soft_wrap=True)
+    for name, text in row.decisions.items():
+        shown = text.strip().replace("\n", "; ")
+        console.print(f"  {name}: {shown}", highlight=False, markup=False, soft_wrap=True)
+    for note in row.notes:
+        console.print(f"  {note}", highlight=False, markup=False, soft_wrap=True)
+    _print_bars(console, bars)
+
+
+def _print_bars(console: Console, bars: list[Bar]) -> None:
+    for bar in bars:
+        console.print(f"  {'holds ' if bar.holds else 'MISSED'} {bar}", highlight=False, soft_wrap=True)
 
 
 def _print(console: Console, rows: list[Row]) -> None:
-    table = Table("nest", "ms", "NumPy ms", "NumPy / ours", "GB/s", "GFLOP/s", "measured", "pruned")
+    heads = ("nest", "ms", "tuned / by hand", "NumPy", "shaders/", "of copy", "of nt copy", "of read", "of FMA")
+    table = Table(*heads, caption="NumPy, shaders/: how many times as long they take")
+    table.columns[0].no_wrap = True
     for row in rows:
-        flops = f"{row.gigaflops:.0f}" if row.gigaflops else ""
-        counts = str(row.attempts["measured"]), str(row.attempts["pruned"])
         table.add_row(
-            row.name, f"{row.tinct:.3f}", f"{row.numpy:.3f}", f"{row.ratio:.2f}", f"{row.gigabytes:.1f}", flops, *counts
+            row.title,
+            f"{row.ours * 1e3:.3f}",
+            _shown(row.seconds[TUNED] / row.seconds[BY_HAND] if {TUNED, BY_HAND} <= row.seconds.keys() else None),
+            _shown(row.seconds[NUMPY] / row.ours),
+            _shown(None if row.hand_written is None else row.hand_written / row.ours),
+            *(_shown(row.share(it)) for it in ("copy", "copy past caches", "read", "fma")),
         )
     console.print(table)
-    console.print(f"geometric mean of NumPy / ours: {geometric_mean([it.ratio for it in rows]):.2f}")
+
+
+def _shown(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.2f}"
 
 
 if __name__ == "__main__":

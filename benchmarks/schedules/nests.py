@@ -1,31 +1,14 @@
-"""Nests that are tuned, with what NumPy does for each of them."""
+"""Nests of loops as one writes them from Python."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any, Final
 
 from tinct import Nest
 
-Array = npt.NDArray[Any]
-_BINS = 256
-Sizes = Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A nest at sizes. `numpy` computes its only output; `operations` counts additions and products."""
-
-    name: str
-    nest: Nest
-    sizes: Sizes
-    quick: Sizes
-    numpy: Callable[..., Array]
-    operations: Callable[[Sizes], int] = lambda _: 0
+BINS: Final = 256
+_RADIUS: Final = 8
+"""Of the 17 weights along rows or columns."""
 
 
 def total() -> Nest:
@@ -94,12 +77,12 @@ def convolution(width: int) -> Nest:
     return nest
 
 
-def attention() -> Nest:
+def attention(scale: float) -> Nest:
     """Of one head: rows of v, weighted by the softmax of the products of rows of q and k."""
     nest = Nest("attention")
     i, e, j, d = nest.dim("queries"), nest.dim("width", "e"), nest.dim("keys", "j"), nest.dim("depth", "d")
     products = nest.load("q", "f32", [i, d]) * nest.load("k", "f32", [j, d])
-    score = nest.reduce("+", products, on=[d]) * 0.125
+    score = nest.reduce("+", products, on=[d]) * scale
     nest.store("o", nest.softmax_sum(score, nest.load("v", "f32", [j, e]), j), [i, e])
     return nest
 
@@ -108,7 +91,7 @@ def histogram() -> Nest:
     """Of 256 bins; numbers past the last one are not counted."""
     nest = Nest("histogram")
     i = nest.dim("n")
-    nest.scatter("counts", 1, [nest.load("x", "u32", [i])], extents=[_BINS], type="u32")
+    nest.scatter("counts", 1, [nest.load("x", "u32", [i])], extents=[BINS], type="u32")
     return nest
 
 
@@ -185,161 +168,22 @@ def box() -> Nest:
     return nest
 
 
-def _total(x: Array) -> Array:
-    return np.asarray(x.sum())
+def weighted_square(width: int) -> Nest:
+    """A picture's points and those around them, with width × width weights; the nearest ones at the border."""
+    nest = Nest("weighted")
+    y, x = nest.dim("h", name="y"), nest.dim("w", name="x")
+    dy, dx = nest.dim(width, name="dy"), nest.dim(width, name="dx")
+    reach = width // 2
+    points = nest.load("u", "f32", [y + dy - reach, x + dx - reach], boundary="clamp", extents=["h", "w"])
+    nest.store("result", nest.reduce("+", points * nest.load("weights", "f32", [dy, dx]), on=[dy, dx]), [y, x])
+    return nest
 
 
-def _row_sums(x: Array) -> Array:
-    return np.asarray(x.sum(axis=1))
-
-
-def _column_sums(x: Array) -> Array:
-    return np.asarray(x.sum(axis=0))
-
-
-def _dot(a: Array, b: Array) -> Array:
-    return np.asarray(a @ b)
-
-
-def _product_in_floats(a: Array, b: Array) -> Array:
-    return (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float16)
-
-
-def _transposed(x: Array) -> Array:
-    return np.ascontiguousarray(x.T)
-
-
-def _argmax(x: Array) -> Array:
-    return x.argmax(axis=1).astype(np.uint32)
-
-
-def _convolve(image: Array, weights: Array) -> Array:
-    width = weights.shape[-1]
-    windows = np.lib.stride_tricks.sliding_window_view(image, (width, width), axis=(1, 2))
-    return np.tensordot(weights, windows, axes=([1, 2, 3], [0, 3, 4]))
-
-
-def _softmax(x: Array) -> Array:
-    e = np.exp(x - x.max(axis=1, keepdims=True))
-    return e / e.sum(axis=1, keepdims=True)
-
-
-def _layer_norm(x: Array) -> Array:
-    centred = x - x.mean(axis=1, keepdims=True)
-    return centred / np.sqrt((centred * centred).mean(axis=1, keepdims=True) + np.float32(1e-5))
-
-
-def _stencil(u: Array) -> Array:
-    p = np.pad(u, 1, mode="edge")
-    return (u + p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:]) * np.float32(0.2)
-
-
-def _box(u: Array) -> Array:
-    h, w = u.shape
-    p = np.pad(u, 1, mode="edge")
-    shifted = [p[dy : dy + h, dx : dx + w] for dy in range(3) for dx in range(3)]
-    return np.asarray(sum(shifted[1:], shifted[0]) * np.float32(1 / 9))
-
-
-def _attention(q: Array, k: Array, v: Array) -> Array:
-    return np.asarray(_softmax(q @ k.T * np.float32(0.125)) @ v)
-
-
-def _histogram(x: Array) -> Array:
-    return np.bincount(x, minlength=_BINS)[:_BINS].astype(np.uint32)
-
-
-def _of(*names: str) -> Callable[[Sizes], int]:
-    """Twice the product of sizes: a multiplication and an addition for each."""
-
-    def count(sizes: Sizes) -> int:
-        found = 2
-        for name in names:
-            found *= sizes[name]
-        return found
-
-    return count
-
-
-def _scores(sizes: Sizes) -> int:
-    return _of("queries", "keys", "depth")(sizes) + _of("queries", "keys", "width")(sizes)
-
-
-def _square(size: int) -> Sizes:
-    return {"m": size, "n": size, "inner": size}
-
-
-def _rows(rows: int, columns: int) -> Sizes:
-    return {"rows": rows, "columns": columns}
-
-
-def _products_of_halves() -> list[Problem]:
-    count = _of("m", "n", "inner")
-    odd, quick = {"m": 1000, "n": 777, "inner": 333}, _square(17)
-    found = [
-        Problem("product 512 of f16", product("f16"), _square(512), quick, np.matmul, count),
-        Problem("product 1000×777×333 of f16", product("f16"), odd, quick, np.matmul, count),
-    ]
-    for name, sizes in (("512", _square(512)), ("2048", _square(2048)), ("1000×777×333", odd)):
-        full = f"product {name} of f16 in f32"
-        found.append(Problem(full, product_of_halves(), sizes, quick, _product_in_floats, count))
-    return found
-
-
-_IMAGE = {"outputs": 16, "inputs": 16, "h": 254, "w": 254}
-_SMALL_IMAGE = {"outputs": 3, "inputs": 2, "h": 9, "w": 17}
-
-
-def problems() -> list[Problem]:
-    """All of them, at full and at quick sizes."""
-    wide, quick = _rows(4096, 4096), _rows(64, 100)
-    found = [
-        Problem("sum", total(), {"n": 1 << 24}, {"n": 5000}, _total),
-        Problem("row sums", row_sums(), wide, quick, _row_sums),
-        Problem("column sums", column_sums(), wide, quick, _column_sums),
-        Problem("dot", dot(), {"n": 1 << 24}, {"n": 5000}, _dot),
-        Problem("matrix-vector", matvec(), wide, quick, _dot, _of("rows", "columns")),
-    ]
-    for size in (512, 1024, 2048):
-        name = f"product {size}"
-        found.append(Problem(name, product("f32"), _square(size), _square(33), np.matmul, _of("m", "n", "inner")))
-    odd = {"m": 1000, "n": 777, "inner": 333}
-    found += [
-        Problem("product 1000×777×333", product("f32"), odd, _square(17), np.matmul, _of("m", "n", "inner")),
-        *_products_of_halves(),
-        Problem(
-            "batched products",
-            batched(),
-            {"batch": 1024, "m": 32, "n": 32, "inner": 32},
-            {"batch": 3, "m": 5, "n": 6, "inner": 7},
-            np.matmul,
-            _of("batch", "m", "n", "inner"),
-        ),
-    ]
-    for width in (3, 7):
-
-        def count(sizes: Sizes, width: int = width) -> int:
-            return _of("outputs", "inputs", "h", "w")(sizes) * width * width
-
-        found.append(
-            Problem(f"convolution {width}×{width}", convolution(width), _IMAGE, _SMALL_IMAGE, _convolve, count)
-        )
-    long = _rows(4096, 1024)
-    return [
-        *found,
-        Problem("transpose", transposed(), wide, quick, _transposed),
-        Problem("softmax", softmax(), long, quick, _softmax),
-        Problem("layer norm", layer_norm(), long, quick, _layer_norm),
-        Problem("argmax", argmax(), wide, quick, _argmax),
-        Problem("histogram", histogram(), {"n": 1 << 24}, {"n": 5000}, _histogram),
-        Problem(
-            "attention",
-            attention(),
-            {"queries": 1024, "width": 64, "keys": 1024, "depth": 64},
-            {"queries": 9, "width": 8, "keys": 17, "depth": 8},
-            _attention,
-            _scores,
-        ),
-        Problem("5-point stencil", stencil(), {"h": 4096, "w": 4096}, {"h": 40, "w": 50}, _stencil),
-        Problem("3×3 stencil", box(), {"h": 4096, "w": 4096}, {"h": 40, "w": 50}, _box),
-    ]
+def weighted_line(axis: str) -> Nest:
+    """A picture's points and 8 on both sides of them along an axis, with 17 weights; the nearest ones at the border."""
+    nest = Nest("weighted_line")
+    y, x, k = nest.dim("h", name="y"), nest.dim("w", name="x"), nest.dim(2 * _RADIUS + 1, name="k")
+    place = [y, x + k - _RADIUS] if axis == "x" else [y + k - _RADIUS, x]
+    points = nest.load("u", "f32", place, boundary="clamp", extents=["h", "w"])
+    nest.store("result", nest.reduce("+", points * nest.load("weights", "f32", [k]), on=[k]), [y, x])
+    return nest

@@ -22,7 +22,8 @@ from tinct.ir.schedule.text import print_decisions
 from tinct.tuning.nest_tuning import NestProblem, Task
 
 from .. import machine
-from ..schedules.nests import Sizes, product, row_sums, softmax, stencil, total
+from ..schedules.nests import product, row_sums, softmax, stencil, total
+from ..schedules.problems import Sizes
 from .replay import WITHIN, Replay, Seed
 
 MOST_WHOLE = 4096

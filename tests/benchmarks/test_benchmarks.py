@@ -22,7 +22,7 @@ from benchmarks.problem import Problem, WrongAnswer, load_problems  # noqa: E402
 from benchmarks.report import Result, geometric_means  # noqa: E402
 from benchmarks.runner import Effort, Measurement, measure  # noqa: E402
 from benchmarks.schedules import __main__ as schedules_command  # noqa: E402
-from benchmarks.schedules.nests import problems as nests  # noqa: E402
+from benchmarks.schedules.problems import problems as nests  # noqa: E402
 from benchmarks.tuning import __main__ as tuning_command  # noqa: E402
 from benchmarks.tuning.replay import Replay  # noqa: E402
 

@@ -34,6 +34,7 @@ from ...ir.schema.runtime import value_key
 @dataclass(frozen=True)
 class GlobalValueNumbering:
     """Merges pure nodes with the same operation and operands, until there are none, and bounds of what has that bound.
+    Integers that differ from one other by constants are compared by the sum of these, as `y + 1 - 3` and `y - 2`.
 
     Reads of one version are merged; what makes or changes storage (constants of collection type, Write, Atomic,
     Collect, Reduce) never is: two zero arrays are two arrays. A Reduce is one value inside its fork and another after
@@ -65,7 +66,7 @@ def _merge(function: Function, latest: Latest) -> bool:
     for node in function.nodes:
         if node not in latest.place or not _is_merged(node, latest):
             continue
-        same = _only_value(node) or _within_bound(node, latest.types)
+        same = _only_value(node) or _within_bound(node, latest.types) or _moved_nowhere(node, latest)
         if same is None and isinstance(node, PureNode):
             same = first.setdefault(_key(node, latest, replacements), node)
         if same is not None and same is not node:
@@ -131,7 +132,49 @@ def _only_value(node: Node) -> Node | None:
 
 def _key(node: Node, latest: Latest, replacements: dict[Node, Node]) -> Hashable:
     """Equal for nodes of the same value."""
+    moved = _moved(node, latest)
+    if moved is not None:
+        base, user, offset = moved
+        return "moved", latest.types[node], _operand(replacements.get(base, base), user, latest), offset
     return value_key(node, [_operand(replacements.get(it, it), node, latest) for it in predecessors(node)])
+
+
+def _moved(node: Node, latest: Latest) -> tuple[Node, Node, int] | None:
+    """The integer of 32 bits that a sum or difference moves by constants, the operation that takes it, and how far in
+    all. Integers wrap, so that the constants may be added up first.
+    """
+    user, total, step = node, 0, _step(node, latest.types)
+    if step is None:
+        return None
+    while step is not None:
+        base, offset = step
+        total = (total + offset) % (1 << 32)
+        node, step = base, _step(base, latest.types)
+        user = user if step is None else base
+    return node, user, total
+
+
+def _step(node: Node, types: Types) -> tuple[Node, int] | None:
+    """What an operation adds a constant to, and the constant."""
+    if types.get(node) not in (I32, U32):
+        return None
+    match node:
+        case Binary(op=BinaryOp.ADD, lhs=base, rhs=ConstantNode(value=IntegerConstant(value=value))):
+            return base, value
+        case Binary(op=BinaryOp.ADD, lhs=ConstantNode(value=IntegerConstant(value=value)), rhs=base):
+            return base, value
+        case Binary(op=BinaryOp.SUB, lhs=base, rhs=ConstantNode(value=IntegerConstant(value=value))):
+            return base, -value
+        case _:
+            return None
+
+
+def _moved_nowhere(node: Node, latest: Latest) -> Node | None:
+    """The integer that constants move by nothing in all."""
+    moved = _moved(node, latest)
+    if moved is None or moved[2] != 0 or isinstance(moved[0], Reduce):
+        return None
+    return moved[0]
 
 
 def _operand(operand: Node, user: Node, latest: Latest) -> Hashable:

@@ -75,6 +75,17 @@ def advance(position: h.Node, loop: Loop, placed: Placement) -> float:
     return float("inf") if is_unknown else abs(total)
 
 
+def constant_advance(position: h.Node, loop: Loop, placed: Placement) -> int | None:
+    """By how many elements a position moves in each iteration of a loop; None if that is no constant."""
+    total = 0
+    for term, factor in form_of(position).terms.items():
+        step = _step(term, loop)
+        if step is None and _depends(term, loop, placed):
+            return None
+        total += factor * (step or 0)
+    return total
+
+
 def _step(term: h.Node, loop: Loop) -> int | None:
     """The constant that a Phi of the loop is increased by in each iteration."""
     if not isinstance(term, h.Phi) or term.region is not loop.header:

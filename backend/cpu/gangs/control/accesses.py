@@ -10,6 +10,7 @@ from .....ir.hercules.types import is_collection
 from .....ir.hercules.versions import is_version_projection
 from ...data import llvm_type
 from ...machine import costs_so_far
+from ...memory import Address
 from ...storage import Storage
 from ..analysis.shapes import VARYING
 from ..context import GangContext
@@ -84,6 +85,8 @@ class AccessEmitter:
             address = memory.address_of(self._plan.of(node.collection), node.indices)
         value, is_vector = memory.load(address, self._masks.here(), node)
         assert is_vector == self._values.shape(node).is_vector
+        if not is_vector and self._values.is_uniform(node):
+            self._values.broadcasts.load(node, Address(address.pointer, address.leaf), self._memory)
         return value
 
     def load_with_others(self, node: h.Read) -> bool:

@@ -26,7 +26,7 @@ from .interleave import MOST_WORDS, WORDS_FOR_EACH, Interleaved
 from .known_accesses import KnownAccess, KnownAccesses, KnownStore
 from .non_temporal import NonTemporalStores
 from .permuted import Permuted
-from .prefetch import DISTANCE, Prefetches, prefetch
+from .prefetch import DISTANCE, Prefetches, prefetch, prefetch_iteration
 from .private_memory import PrivateMemory
 from .quads import WORDS, Quads
 from .row_walks import RowWalks
@@ -230,11 +230,19 @@ class GangMemory(LaneVectors):
             return [self._load_strided(run, address, mask) for address in addresses]
         first, words = words_of(addresses)
         start, is_dense = self._runs.pointer(first.pointer, run), run.is_dense and first.offset == 0
-        if first.is_binding and self._values.is_streaming() and self._prefetches.is_new(first.pointer, run):
-            prefetch(self.out, self.out.value(f"getelementptr i8, ptr {start}, i64 {DISTANCE}"), run.step * self.lanes)
+        if first.is_binding and not self._values.is_rare() and self._prefetches.is_new(first.pointer, run):
+            self._prefetch(start, run)
         period, leaves = run.step // first.leaf.size, [address.leaf for address in addresses]
         wanted = dict(zip(words, leaves, strict=True))
         return self._interleaved.load(start, period, wanted, mask, is_dense=is_dense)
+
+    def _prefetch(self, start: str, run: Run) -> None:
+        """What the next gang loads, or a later iteration."""
+        size = run.step * self.lanes
+        if self._values.is_streaming():
+            prefetch(self.out, self.out.value(f"getelementptr i8, ptr {start}, i64 {DISTANCE}"), size)
+        else:
+            prefetch_iteration(self.out, start, size, self._values.bytes_to_next(run.varying))
 
     def _load_one(self, run: Run, address: LaneAddress) -> str:
         scalar, pointer = memory_type(address.leaf), self._runs.pointer(address.pointer, run)

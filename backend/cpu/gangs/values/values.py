@@ -16,12 +16,13 @@ from ... import data
 from ...nodes import compute
 from ...storage import Storage
 from ..analysis.bounds import constant_value
-from ..analysis.forms import advance
+from ..analysis.forms import advance, constant_advance
 from ..analysis.known import scalar_text
 from ..analysis.shapes import UNIFORM, Kind, Shape
 from ..analysis.spans import Stepless
 from ..context import GangContext
 from ..memory.addresses import VaryingIndex
+from ..memory.embedded_broadcasts import EmbeddedBroadcasts
 from ..memory.gang_memory import GangMemory
 from .common_counters import Common, CommonCounters
 from .divisions import divide_by_scalar
@@ -49,6 +50,7 @@ class GangValues:
         self._used_in: dict[h.Node, frozenset[h.Node]] = {}
         self.memory = GangMemory(context, self)
         self.common_counters = CommonCounters(context, self.memory, self.scalar)
+        self.broadcasts = EmbeddedBroadcasts(context)
         self._speculation = SpeculationEmitter(context, self, self.memory)
         self.threads = ThreadNumbers(context, self.memory)
 
@@ -324,6 +326,16 @@ class GangValues:
             for loop in loops
         )
 
+    def bytes_to_next(self, varying: Sequence[VaryingIndex]) -> int | None:
+        """See `addresses.ValueQueries`."""
+        loop = self._shapes.body.enclosing(self._site.here)[0].container
+        if not isinstance(loop, Loop):
+            return None
+        steps = [constant_advance(it.position, loop, self._placed) for it in varying]
+        if any(it is None for it in steps):
+            return None
+        return sum(it.stride * (step or 0) for it, step in zip(varying, steps, strict=True))
+
     def is_in_divergent_loop(self) -> bool:
         """See `addresses.ValueQueries`."""
         return any(it in self._shapes.divergent for it in self._shapes.body.enclosing(self._site.here))
@@ -444,9 +456,16 @@ class GangValues:
             case h.Binary(op=h.BinaryOp.DIV | h.BinaryOp.REM as op, lhs=lhs, rhs=rhs) if self._is_variable(rhs):
                 if isinstance(type, h.Integer) and type.bits == 32:
                     return divide_by_scalar(self.memory, op, type, vector(lhs), self.scalar(rhs))
+            case h.Binary(op=h.BinaryOp.MUL):
+                return compute(self.vec, node, self._types, lambda it: self._factor(it) or vector(it))
             case _:
                 pass
         return compute(self.vec, node, self._types, vector)
+
+    def _factor(self, node: h.Node) -> str | None:
+        """The vector of a number that was loaded for one product alone."""
+        own = self.broadcasts.factor(node)
+        return None if own is None else self.memory.splat(own, data.llvm_type(self._types[node]))
 
     def _without_steps(self, found: Stepless, scalar: str, vector: Callable[[h.Node], str]) -> str:
         """The vector of a remainder or quotient that no lane crosses a step of."""

@@ -1,0 +1,215 @@
+"""Times a nest beside NumPy, kernels by hand and what the machine does at most. Results are compared first.
+
+Rounds are interleaved, and the fastest one of each way counts: other processes can only slow one down. All times leave
+out what copies to and from a GPU take.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from math import inf
+from statistics import median
+from typing import Any
+
+import click
+import numpy as np
+import numpy.typing as npt
+
+from tinct.base.errors import TinctError
+from tinct.buffers import buffer_elements
+from tinct.ir.schedule.text import print_decisions
+from tinct.nests import TunedNest
+from tinct.nests.lowered import LoweredNest
+from tinct.tuning.bench import Bench, Job
+from tinct.tuning.nest_tuning import job_of
+from tinct.tuning.rejected import Rejected, first_line
+from tinct.tuning.trial_data import TrialData
+
+from .hand_written import Prepared, hand_written
+from .limits import Limits
+from .problems import Problem
+
+_ALLOWED = 1e-3
+"""Results may differ from NumPy's by this share of the largest one: NumPy adds in another order, in blocks."""
+_HOPELESS = 4.0
+"""What takes this many times the best of its kind in the first round is not timed again."""
+_LEAST = 1e-3
+"""Seconds that a round of one way takes at least: shorter dispatches are repeated."""
+
+TUNED, BY_HAND, NUMPY, SHADERS = "tuned", "by hand", "NumPy", "shaders/"
+Way = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How a nest is measured."""
+
+    device: str
+    rounds: int
+    contract: bool
+    is_quick: bool
+
+
+@dataclass(slots=True)
+class Row:
+    """A nest that was measured. Seconds are those of the fastest round of each way, `medians` of the middle one;
+    `limits` are bytes and operations a second.
+    """
+
+    name: str
+    device: str
+    contract: bool
+    sizes: dict[str, int]
+    traffic: int
+    operations: int
+    decisions: dict[str, str]
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+    medians: dict[str, float] = field(default_factory=dict[str, float])
+    limits: dict[str, float] = field(default_factory=dict[str, float])
+    attempts: dict[str, int] = field(default_factory=dict[str, int])
+    notes: list[str] = field(default_factory=list[str])
+
+    @property
+    def title(self) -> str:
+        return f"{self.name}, contracted" if self.contract else self.name
+
+    @property
+    def ours(self) -> float:
+        """The seconds of the tuned nest, or of decisions by hand where it was not tuned."""
+        return self.seconds.get(TUNED, self.seconds.get(BY_HAND, inf))
+
+    @property
+    def hand_written(self) -> float | None:
+        """The seconds of the fastest kernel of `shaders/`."""
+        return min((it for name, it in self.seconds.items() if name.startswith(SHADERS)), default=None)
+
+    def share(self, limit: str) -> float | None:
+        """The share of a limit that ours reaches."""
+        rate = self.limits.get(limit)
+        work = self.operations if limit == "fma" else self.traffic
+        return None if rate is None else work / self.ours / rate
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def measured(problem: Problem, lowered: Mapping[str, LoweredNest], tuned: TunedNest | None, run: Run) -> Row:
+    """All ways, in interleaved rounds. `lowered` has the tuned nest and that by hand, where there is one."""
+    sizes = problem.quick if run.is_quick else problem.sizes
+    data = TrialData(problem.nest.ir, sizes)
+    values = {name: buffer_elements(it) for name, it in {**data.inputs, **data.outputs}.items()}
+    row = Row(
+        problem.name,
+        run.device,
+        run.contract,
+        dict(sizes),
+        sum(it.nbytes for it in values.values()),
+        problem.operations(sizes),
+        {way: print_decisions(it.decisions) for way, it in lowered.items()},
+        attempts={} if tuned is None else _counts(tuned),
+    )
+    limits, kernels = Limits(), list[Prepared]()
+    with Bench(run.device, values, contract=run.contract, form="plain", patience=60.0) as bench:
+        try:
+            ways = _ways(problem, data, lowered, bench, run, kernels, row.notes)
+            samples = _rounds(ways, run, partial(_measure_limits, problem, limits, run))
+        finally:
+            for it in kernels:
+                it.close()
+    row.seconds = {name: min(it) for name, it in samples.items()}
+    row.medians = {name: median(it) for name, it in samples.items()}
+    row.limits = limits.best
+    return row
+
+
+def _counts(tuned: TunedNest) -> dict[str, int]:
+    statuses = ("measured", "pruned", "wrong", "failed")
+    return {status: sum(it.status == status for it in tuned.attempts) for status in statuses}
+
+
+def _measure_limits(problem: Problem, limits: Limits, run: Run) -> None:
+    if run.device != "cpu" or not limits.available():
+        return
+    if problem.limit == "copy":
+        limits.measure()
+    elif problem.limit == "fma":
+        limits.measure_fused()
+
+
+def _ways(
+    problem: Problem,
+    data: TrialData,
+    lowered: Mapping[str, LoweredNest],
+    bench: Bench,
+    run: Run,
+    kernels: list[Prepared],
+    notes: list[str],
+) -> dict[str, Way]:
+    """What is timed, by name; each has run once, and its result was right. Kernels by hand go to
+    `kernels`, and what is left out to `notes`."""
+    inputs = data.inputs
+    (output,) = data.outputs
+    expected = problem.numpy(*inputs.values())
+    ways: dict[str, Way] = {NUMPY: _timed(lambda: problem.numpy(*inputs.values()))}
+    for name, it in lowered.items():
+        job = job_of(it, problem.nest.ir, data.sizes)
+        try:
+            found = bench.results(job, [output], inf)[output]
+        except Rejected as error:
+            raise click.ClickException(f"{problem.name}, {name}: {error}") from None
+        _check(f"{problem.name}, {name}", expected, found)
+        ways[name] = partial(_seconds_of, bench, job)
+    for kernel in hand_written(problem.name, data.sizes, inputs):
+        prepared = Prepared(kernel, inputs, run.device, contract=run.contract)
+        kernels.append(prepared)
+        try:
+            found = prepared.result()
+        except TinctError as error:  # one that takes too long, on a software GPU
+            notes.append(f"{kernel.name} is left out: {first_line(error)}")
+            continue
+        wanted = expected if kernel.expected is None else kernel.expected
+        _check(f"{problem.name}, {kernel.name}", wanted, found)
+        ways[SHADERS + kernel.name] = prepared.seconds
+    return ways
+
+
+def _timed(call: Callable[[], object]) -> Way:
+    def seconds() -> float:
+        started = time.perf_counter()
+        call()
+        return time.perf_counter() - started
+
+    return seconds
+
+
+def _seconds_of(bench: Bench, job: Job) -> float:
+    return bench.by_turns([job], 1)[0]
+
+
+def _rounds(ways: Mapping[str, Way], run: Run, limits: Callable[[], None]) -> dict[str, list[float]]:
+    """The seconds of each way in each round; once only for a kernel by hand that is far from the best of them."""
+    samples: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(run.rounds):
+        limits()
+        best = min((min(it) for name, it in samples.items() if it and name.startswith(SHADERS)), default=inf)
+        for name, way in ways.items():
+            if not (name.startswith(SHADERS) and samples[name] and samples[name][0] > _HOPELESS * best):
+                samples[name].append(_repeated(way))
+    return samples
+
+
+def _repeated(way: Way) -> float:
+    first = way()
+    return min([first, *(way() for _ in range(min(4, int(_LEAST / max(first, 1e-7)))))])
+
+
+def _check(name: str, expected: npt.NDArray[Any], actual: npt.NDArray[Any]) -> None:
+    """Raises ClickException for elements that are too far apart."""
+    found = actual.reshape(-1)[: expected.size].view(expected.dtype).reshape(expected.shape)
+    most = float(np.abs(expected.astype(np.float64)).max(initial=1.0))
+    difference = float(np.abs(expected.astype(np.float64) - found.astype(np.float64)).max(initial=0.0))
+    if not difference <= _ALLOWED * most:
+        raise click.ClickException(f"{name}: the results differ by {difference}")
