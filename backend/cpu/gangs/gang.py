@@ -31,6 +31,8 @@ class Gang:
     """If there are any, all states of some counters of the loops around the forks. Each has its own code, and gangs are
     written one after another, so that their threads' numbers are constants.
     """
+    is_straight: bool = False
+    """Whether the loops around the forks are written iteration after iteration: counters are constants, too."""
 
     @property
     def threads(self) -> int:

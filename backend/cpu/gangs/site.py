@@ -115,6 +115,13 @@ class Site:
         self.proved = before
 
     @contextmanager
+    def knowing(self, known: Knowledge) -> Generator[None]:
+        """Write one turn of a loop, in which more is known."""
+        before, self.known = self.known, known
+        yield
+        self.known = before
+
+    @contextmanager
     def rarely(self) -> Generator[None]:
         """Write code that is rarely run, and should be short."""
         before, self.is_rare = self.is_rare, True

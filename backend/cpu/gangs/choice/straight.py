@@ -1,0 +1,256 @@
+"""Workgroup memory in registers, and the loops around barriers that are written iteration after iteration for that.
+
+Where all positions in an array of workgroup memory are known in each iteration (see `states`), and iterations are written
+one after another, the array is a sequence of vectors, of which each access takes or changes some. LLVM then keeps them
+in registers: iterations do not wait for each other's stores, and shuffles of one iteration are joined with those of
+the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import gcd
+
+from .....ir.hercules import nodes as h
+from .....ir.hercules.analyses import Loop, block_leader
+from .....ir.hercules.graph import predecessors
+from .....ir.hercules.placement import Placement
+from .....ir.hercules.types import is_collection
+from .....ir.hercules.versions import is_version_projection
+from ...layout import ArrayLayout, Layout, ProductLayout, ScalarLayout
+from ...memory import STACK_LIMIT, is_padded
+from ...storage import Storage, StoragePlan
+from ..analysis.alike import turns
+from ..analysis.body import Body, Level, find_body
+from ..analysis.known import KnownValues
+from ..analysis.live import Knowledge
+from ..gang import Gang
+from ..memory.addresses import array_steps
+from .counted import Arrival, Counters
+
+_WORD = 4
+_PARTS = 4
+_MOST_OPERATIONS = 8000
+"""The most operations of all iterations together, in vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class StraightCode:
+    """Gangs whose positions are constants, by their innermost fork, and the outermost loops around them."""
+
+    gangs: Mapping[h.Fork, Gang] = field(default_factory=dict[h.Fork, Gang])
+    loops: Mapping[Loop, Sequence[Arrival]] = field(default_factory=dict[Loop, "Sequence[Arrival]"])
+
+
+def straight_code(
+    placed: Placement, plan: StoragePlan, nests: Sequence[Sequence[h.Fork]], native: int
+) -> StraightCode:
+    """What is written so, with vectors of `native` lanes. Marks the storages in registers."""
+    function = _Function(placed, plan, nests, native)
+    chosen = function.storages_in_registers()
+    if not chosen:
+        return StraightCode()
+    found = function.around(chosen)
+    if function.size(found) > _MOST_OPERATIONS:
+        return StraightCode()
+    for it in chosen:
+        it.is_in_registers = True
+    return StraightCode({it.forks[-1]: it.gang() for it in found}, function.loops(found))
+
+
+@dataclass(eq=False)
+class _Nest:
+    """Forks that one gang runs, and in which states of the counters of loops around them: `every`."""
+
+    placed: Placement
+    forks: tuple[h.Fork, ...]
+    native: int
+    every: Sequence[Mapping[h.Node, int]]
+
+    @cached_property
+    def vectors(self) -> int:
+        """The vectors of all threads."""
+        return Gang(self.forks, self.native).count // self.native
+
+    @cached_property
+    def inside(self) -> list[h.Node]:
+        """The nodes in blocks."""
+        return [it for it, at in self.placed.place.items() if self.forks[-1] in self.placed.nest.around[at]]
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether the threads fill vectors, and what they do can be written for each vector: if only one thread runs
+        loops that are not alike for all, or atomic operations.
+        """
+        gang = Gang(self.forks, self.native)
+        if gang.count % self.native or any(it & (it - 1) for it in gang.factors[1:]):
+            return False
+        return all(self._is_of_one_thread(it) for it in self._heavy)
+
+    @cached_property
+    def _heavy(self) -> list[h.Node]:
+        """Blocks that only one thread may pass."""
+        leaders = [self.placed.place[it] for it in self.inside if isinstance(it, (h.Atomic, h.Call))]
+        loops = [it for level in self.body.levels if level.parent and level not in self.alike for it in level.leaders]
+        return list(dict.fromkeys([*leaders, *loops]))
+
+    @cached_property
+    def body(self) -> Body:
+        """The structure of the forks' body."""
+        return find_body(self.placed, self.forks)
+
+    @cached_property
+    def alike(self) -> frozenset[Level]:
+        """The loops that are written turn after turn."""
+        found: set[Level] = set()
+        for level in self.body.levels:
+            is_inside = level.parent is self.body.top or level.parent in found
+            if is_inside and turns(self.placed, self.forks, level, self.every[0]) is not None:
+                found.add(level)
+        return frozenset(found)
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """What is known in the first of the states."""
+        return Knowledge(self.placed, self.body, KnownValues(self.placed.types, self.forks, self.every[0]))
+
+    def _is_of_one_thread(self, leader: h.Node) -> bool:
+        level = self.body.level_of[leader]
+        while level.parent is not self.body.top and level is not self.body.top:
+            assert level.parent is not None
+            level = level.parent
+        if level is not self.body.top:
+            item = next(it for it in self.body.top.items if it.inner is level)
+            return sum(it is not False for it in self.knowledge.of(item)) <= 1
+        return sum(it is not False for it in self.knowledge.live(leader)) <= 1
+
+    def knows(self, node: h.Node, leader: h.Node) -> bool:
+        """Whether a position in a block is known."""
+        known, levels = self.knowledge, self.body.enclosing(leader)
+        for level in reversed(levels[:-1]):
+            found = turns(self.placed, self.forks, level, known.values.counters)
+            if found is None:
+                return False
+            known = known.in_turn(level, found[0])
+        return known.values.of(node) is not None
+
+    def gang(self) -> Gang:
+        """The gang of these forks."""
+        parts = gcd(_PARTS, self.vectors)
+        return Gang(self.forks, self.native, parts, states=((),), is_straight=True)
+
+
+class _Function:
+    """The accesses to workgroup memory in a function."""
+
+    def __init__(
+        self, placed: Placement, plan: StoragePlan, nests: Sequence[Sequence[h.Fork]], native: int
+    ) -> None:
+        self._placed, self._plan = placed, plan
+        self._counters = Counters(placed, [it[-1] for it in nests])
+        self._nests = {it[0]: _Nest(placed, tuple(it), native, self._every(it[0])) for it in nests}
+
+    @property
+    def _nodes(self) -> Iterator[h.Node]:
+        """The nodes in blocks, and Collects."""
+        yield from (node for nodes in self._placed.blocks.values() for node in nodes)
+        yield from (node for node in self._placed.live if isinstance(node, h.Collect))
+
+    def _every(self, fork: h.Fork) -> Sequence[Mapping[h.Node, int]]:
+        loops = self._placed.loops.around[fork]
+        if not loops:
+            return [{}]
+        return self._counters.of(loops[-1]) if self._is_chain(loops[0]) else []
+
+    def _is_chain(self, loop: Loop) -> bool:
+        """Whether control passes the blocks of a loop one after another."""
+        placed, literal = self._placed, h.DynamicLiteral
+        if not self._counters.trace(loop):
+            return False
+        headers = {it.header for it in placed.loops.loops if it.header in loop.body}
+        own = [it for it in loop.body if not any(isinstance(f.factor, literal) for f in placed.nest.around[it])]
+        branches = [it for it in own if isinstance(it, h.If)]
+        return all(block_leader(it) in headers for it in branches)
+
+    def _nest_of(self, leader: h.Node) -> _Nest | None:
+        return next((self._nests[it] for it in self._placed.nest.around[leader] if it in self._nests), None)
+
+    def storages_in_registers(self) -> list[Storage]:
+        """The storages whose accesses are known, of which some threads read what others wrote."""
+        given = [it for it in self._plan.storages if _can_be_in_registers(it)]
+        reasons = dict.fromkeys(given, True)
+        accessed: dict[Storage, set[h.Node]] = {}
+        for node in self._nodes:
+            for storage, is_known, leader in self._accesses(node):
+                if storage in reasons:
+                    reasons[storage] = reasons[storage] and is_known
+                    accessed.setdefault(storage, set()).add(leader)
+        return [it for it, is_good in reasons.items() if is_good and it in accessed]
+
+    def _accesses(self, node: h.Node) -> list[tuple[Storage, bool, h.Node]]:
+        """The storages that a node accesses, whether at known positions, and in which block."""
+        if isinstance(node, (h.Read, h.Write)) and not is_version_projection(node):
+            collection = node.collection if isinstance(node, h.Read) else node
+            if isinstance(collection, (h.ConstantNode, h.Atomic)):
+                return []
+            storage, leader = self._plan.of(collection), self._placed.place[node]
+            found = [(storage, self._is_known(node, storage, leader), leader)]
+            value = node if isinstance(node, h.Read) else node.value
+            if is_collection(self._placed.types[value]) and not isinstance(value, h.ConstantNode):
+                found.append((self._plan.of(value), False, leader))
+            return found
+        if isinstance(node, (h.Atomic, h.Call)):
+            touched = [it for it in (node, *predecessors(node)) if is_collection(self._placed.types.get(it))]
+            leader = self._placed.place[node]
+            return [(self._plan.of(it), False, leader) for it in touched if not isinstance(it, h.ConstantNode)]
+        if isinstance(node, h.Collect) and isinstance(node.join, h.Join):
+            fork = self._placed.nest.forks[node.join]
+            nest = self._nests.get(fork)
+            is_good = nest is not None and nest.is_whole and bool(nest.every) and len(nest.forks) == 1
+            return [(self._plan.of(node), is_good, fork)]
+        return []
+
+    def _is_known(self, node: h.Read | h.Write, storage: Storage, leader: h.Node) -> bool:
+        nest = self._nest_of(leader)
+        if nest is None or not nest.every or not nest.is_whole or is_collection(self._placed.types.get(node)) and isinstance(node, h.Read):
+            return False
+        steps = list(array_steps(storage.layout, node.indices))
+        return all(isinstance(extent, h.DynamicLiteral) and nest.knows(it, leader) for it, extent, _ in steps)
+
+    def around(self, storages: Iterable[Storage]) -> list[_Nest]:
+        """The nests that access some storages, and all others in the loops around them."""
+        wanted, found = set(storages), dict[h.Node, None]()
+        for node in self._nodes:
+            for storage, _, leader in self._accesses(node):
+                nest = self._nest_of(leader)
+                if storage in wanted and nest is not None:
+                    found[nest.forks[0]] = None
+        outer = {it for fork in found for it in self._placed.loops.around[fork][:1]}
+        inside = [it for it in self._nests if not outer.isdisjoint(self._placed.loops.around[it])]
+        return [self._nests[it] for it in dict.fromkeys([*found, *inside])]  # type: ignore[index]
+
+    def size(self, nests: Iterable[_Nest]) -> int:
+        """The operations of all iterations."""
+        return sum(len(it.every) * it.vectors * len(it.inside) for it in nests)
+
+    def loops(self, nests: Iterable[_Nest]) -> dict[Loop, Sequence[Arrival]]:
+        """The outermost loops around some nests."""
+        outer = (it for nest in nests for it in self._placed.loops.around[nest.forks[0]][:1])
+        return {it: self._counters.trace(it) for it in outer}
+
+
+def _can_be_in_registers(storage: Storage) -> bool:
+    size = storage.constant_size
+    return is_padded(storage) and size is not None and size <= STACK_LIMIT and _is_of_words(storage.layout)
+
+
+def _is_of_words(layout: Layout) -> bool:
+    match layout:
+        case ScalarLayout():
+            return layout.size == _WORD
+        case ArrayLayout(element=element):
+            return _is_of_words(element)
+        case ProductLayout(fields=fields):
+            return all(map(_is_of_words, fields))
