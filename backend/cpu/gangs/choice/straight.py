@@ -23,6 +23,7 @@ from ...layout import ArrayLayout, Layout, ProductLayout, ScalarLayout
 from ...memory import STACK_LIMIT, is_padded
 from ...storage import Storage, StoragePlan
 from ..analysis.alike import turns
+from ..analysis.bounds import constant_value
 from ..analysis.body import Body, Level, find_body
 from ..analysis.known import KnownValues
 from ..analysis.live import Knowledge
@@ -32,7 +33,7 @@ from .counted import Arrival, Counters
 
 _WORD = 4
 _PARTS = 4
-_MOST_OPERATIONS = 8000
+_MOST_OPERATIONS = 16000
 """The most operations of all iterations together, in vectors."""
 
 
@@ -213,11 +214,14 @@ class _Function:
         return []
 
     def _is_known(self, node: h.Read | h.Write, storage: Storage, leader: h.Node) -> bool:
-        nest = self._nest_of(leader)
-        if nest is None or not nest.every or not nest.is_whole or is_collection(self._placed.types.get(node)) and isinstance(node, h.Read):
-            return False
         steps = list(array_steps(storage.layout, node.indices))
-        return all(isinstance(extent, h.DynamicLiteral) and nest.knows(it, leader) for it, extent, _ in steps)
+        if any(not isinstance(extent, h.DynamicLiteral) for _, extent, _ in steps):
+            return False
+        if not any(isinstance(it.factor, h.DynamicLiteral) for it in self._placed.nest.around[leader]):
+            return all(constant_value(it) is not None for it, _, _ in steps)
+        nest = self._nest_of(leader)
+        is_good = nest is not None and bool(nest.every) and nest.is_whole
+        return is_good and all(nest.knows(it, leader) for it, _, _ in steps)
 
     def around(self, storages: Iterable[Storage]) -> list[_Nest]:
         """The nests that access some storages, and all others in the loops around them."""

@@ -19,7 +19,7 @@ from ..context import GangContext
 from .blocks import BlockEmitter
 from .counted_loops import CountedLoops
 from .segment_prefetch import SegmentPrefetch
-from .versions import BlockVersions, DeferredBranch, FastVersion
+from .versions import BlockVersions, DeferredBranch, FastVersion, is_access
 from .whole_forks import WholeVersion
 
 _MANY = 4
@@ -45,7 +45,7 @@ class Flow:
         self._whole = whole
         self._placed, self._shapes = context.placed, context.shapes
         self._nodes = context.nodes
-        self._site, self._gang = context.site, context.gang
+        self._site, self._gang, self._plan = context.site, context.gang, context.plan
         self._out, self._one, self._vec, self._slots = context.out, context.one, context.vec, context.slots
         self._blocks, self._masks, self._merges = blocks, blocks.masks, blocks.merges
         self._versions = BlockVersions(context, blocks.values, blocks.masks, blocks.emit_early)
@@ -194,10 +194,11 @@ class Flow:
 
     def _emit_loop(self, item: Item, level: Level) -> None:
         """A loop; maybe turn after turn, or in two copies, one of which has no range tests."""
-        if self._site.known is not None and self._gang.is_straight:
-            found = turns(self._placed, self._gang.forks, level, self._site.known.values.counters)
+        known = self._site.known
+        if known is not None and self._gang.is_straight and self._accesses_registers(level):
+            found = turns(self._placed, self._gang.forks, level, known.values.counters)
             if found is not None:
-                self._emit_turns(level, self._site.known, found)
+                self._emit_turns(level, known, found)
                 return
         with self._site.at(item.leader):
             version = self._counted.find(level, is_tested=self._is_tested)
@@ -218,6 +219,12 @@ class Flow:
         self._is_tested = was_tested
         out.do(f"br label %{after}")
         out.open_merge(after, before)
+
+    def _accesses_registers(self, level: Level) -> bool:
+        """Whether a loop accesses workgroup memory that is in registers."""
+        nodes = (node for leader in level.leaders for node in self._placed.blocks[leader])
+        collections = (it.collection if isinstance(it, h.Read) else it for it in nodes if is_access(it))
+        return any(not isinstance(it, h.ConstantNode) and self._plan.of(it).is_in_registers for it in collections)
 
     def _emit_turns(self, level: Level, known: Knowledge, turns: Sequence[Mapping[h.Node, Values]]) -> None:
         """A loop that all lanes leave in the last of these turns."""
