@@ -33,7 +33,7 @@ class GangEmitter:
     def emit(self, label: str, before: Callable[[], str], after: str) -> None:
         """The whole fork, from the block `label`, whose predecessor is `before`, to the jump to `after`."""
         if self._analysis.gang.is_straight:
-            self.emit_once(label, after, {})
+            self.emit_once(label, after, dict(self._states[0]))
         elif self._states:
             self._emit_states(label, after)
         else:

@@ -32,7 +32,9 @@ class Gang:
     written one after another, so that their threads' numbers are constants.
     """
     is_straight: bool = False
-    """Whether the loops around the forks are written iteration after iteration: counters are constants, too."""
+    """Whether the loops around the forks are written iteration after iteration: counters are constants, too. The state
+    is that of the first iteration, or the one behind all loops.
+    """
 
     @property
     def threads(self) -> int:

@@ -70,6 +70,11 @@ class Site:
         found = None if self.known is None else self.known.values.of(node)
         return None if found is None else self._of_part(found)
 
+    def known_threads(self, node: h.Node) -> Sequence[ScalarValue] | None:
+        """The values of the threads of all parts, if they are known before the kernel runs."""
+        found = None if self.known is None else self.known.values.of(node)
+        return None if found is None else found[int(self.base) : int(self.base) + self.lanes * self.count]
+
     def live_lanes(self) -> Sequence[Truth] | None:
         """Whether each lane of the part passes the block, as far as that is known before the kernel runs."""
         return None if self.known is None else self._of_part(self.known.live(self.here))

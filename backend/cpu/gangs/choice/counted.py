@@ -124,12 +124,19 @@ class Counters:
         self._parts = dict.fromkeys(forks, 1)
         self._states: dict[Loop, list[Mapping[h.Node, int]]] | None = None
         self._traces: dict[Loop, Sequence[Arrival]] = {}
+        self._after: dict[h.Node, int] = {}
 
     def of(self, loop: Loop) -> Sequence[Mapping[h.Node, int]]:
         """What is known in each iteration of a loop outside of gangs; nothing if that is not known of all."""
         if self._states is None:
             self._states = self._find()
         return self._states.get(loop, ())
+
+    def after(self) -> Mapping[h.Node, int]:
+        """What is known behind the loops, outside of them."""
+        if self._states is None:
+            self._states = self._find()
+        return self._after
 
     def trace(self, loop: Loop) -> Sequence[Arrival]:
         """How a loop runs that has no loop around it; nothing if that is not known."""
@@ -138,14 +145,13 @@ class Counters:
 
     def _find(self) -> dict[Loop, list[Mapping[h.Node, int]]]:
         found: dict[Loop, list[Mapping[h.Node, int]]] = {}
-        after: dict[h.Node, int] = {}
         for loop in sorted(self._placed.loops.loops, key=lambda it: len(self._placed.loops.around[it.header])):
             is_inside = any(it in self._parts for it in self._placed.nest.around[loop.header])
             if loop in found or is_inside:
                 continue
             nest = CountedNest(self._placed, loop, self._parts, _MOST_EXECUTED)
             try:
-                after |= nest.run(loop, after)
+                self._after |= nest.run(loop, self._after)
             except NotConstant:
                 continue
             found |= nest.states

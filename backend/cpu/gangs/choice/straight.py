@@ -140,7 +140,7 @@ class _Nest:
     def gang(self) -> Gang:
         """The gang of these forks."""
         parts = gcd(_PARTS, self.vectors)
-        return Gang(self.forks, self.native, parts, states=((),), is_straight=True)
+        return Gang(self.forks, self.native, parts, states=(tuple(self.every[0].items()),), is_straight=True)
 
 
 class _Function:
@@ -162,7 +162,7 @@ class _Function:
     def _every(self, fork: h.Fork) -> Sequence[Mapping[h.Node, int]]:
         loops = self._placed.loops.around[fork]
         if not loops:
-            return [{}]
+            return [self._counters.after()]
         return self._counters.of(loops[-1]) if self._is_chain(loops[0]) else []
 
     def _is_chain(self, loop: Loop) -> bool:

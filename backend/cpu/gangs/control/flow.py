@@ -229,9 +229,11 @@ class Flow:
     def _emit_turns(self, level: Level, known: Knowledge, turns: Sequence[Mapping[h.Node, Values]]) -> None:
         """A loop that all lanes leave in the last of these turns."""
         for counters in turns[:-1]:
+            self._blocks.begin_turn()
             with self._masks.copied(), self._site.knowing(known.in_turn(level, counters)):
                 self._merges.begin(level.header)
                 self.emit_level(level)
+        self._blocks.begin_turn()
         with self._site.knowing(known.in_turn(level, turns[-1])), self._slots.level(level):
             self._merges.begin(level.header)
             self._emit_item(level.items[0], level)
