@@ -86,6 +86,8 @@ class _Nest:
         loops that are not alike for all, or atomic operations.
         """
         gang = Gang(self.forks, self.native)
+        if not self.every:
+            return False
         if gang.count % self.native or any(it & (it - 1) for it in gang.factors[1:]):
             return False
         return all(self._is_of_one_thread(it) for it in self._heavy)
@@ -209,7 +211,7 @@ class _Function:
         if isinstance(node, h.Collect) and isinstance(node.join, h.Join):
             fork = self._placed.nest.forks[node.join]
             nest = self._nests.get(fork)
-            is_good = nest is not None and nest.is_whole and bool(nest.every) and len(nest.forks) == 1
+            is_good = nest is not None and nest.is_whole and len(nest.forks) == 1
             return [(self._plan.of(node), is_good, fork)]
         return []
 
@@ -220,8 +222,7 @@ class _Function:
         if not any(isinstance(it.factor, h.DynamicLiteral) for it in self._placed.nest.around[leader]):
             return all(constant_value(it) is not None for it, _, _ in steps)
         nest = self._nest_of(leader)
-        is_good = nest is not None and bool(nest.every) and nest.is_whole
-        return is_good and all(nest.knows(it, leader) for it, _, _ in steps)
+        return nest is not None and nest.is_whole and all(nest.knows(it, leader) for it, _, _ in steps)
 
     def around(self, storages: Iterable[Storage]) -> list[_Nest]:
         """The nests that access some storages, and all others in the loops around them."""
