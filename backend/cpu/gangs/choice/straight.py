@@ -32,7 +32,8 @@ from ..memory.addresses import array_steps
 from .counted import Arrival, Counters
 
 _WORD = 4
-_PARTS = 4
+_PARTS, _MOST_PARTS = 4, 16
+"""The most parts of gangs in loops around barriers, and of others, which access buffers: larger ones in their order."""
 _MOST_OPERATIONS = 16000
 """The most operations of all iterations together, in vectors."""
 
@@ -141,7 +142,8 @@ class _Nest:
 
     def gang(self) -> Gang:
         """The gang of these forks."""
-        parts = gcd(_PARTS, self.vectors)
+        is_in_loop = bool(self.placed.loops.around[self.forks[0]])
+        parts = gcd(_PARTS if is_in_loop else _MOST_PARTS, self.vectors)
         return Gang(self.forks, self.native, parts, states=(tuple(self.every[0].items()),), is_straight=True)
 
 
