@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import gcd
+from typing import TypeAlias
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop, block_leader
@@ -25,7 +26,7 @@ from ...storage import Storage, StoragePlan
 from ..analysis.alike import turns
 from ..analysis.bounds import constant_value
 from ..analysis.body import Body, Level, find_body
-from ..analysis.known import KnownValues
+from ..analysis.known import KnownValues, Values
 from ..analysis.live import Knowledge
 from ..gang import Gang
 from ..memory.addresses import array_steps
@@ -34,8 +35,12 @@ from .counted import Arrival, Counters
 _WORD = 4
 _PARTS, _MOST_PARTS = 4, 16
 """The most parts of gangs in loops around barriers, and of others, which access buffers: larger ones in their order."""
-_MOST_OPERATIONS = 16000
+_MOST_OPERATIONS = 14000
 """The most operations of all iterations together, in vectors."""
+_MOST_BLOCKS = 8
+"""The most blocks, of as many words as a vector has, in which a vector's words are, on average. With more, shuffles take
+longer than memory.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,21 @@ def straight_code(
     for it in chosen:
         it.is_in_registers = True
     return StraightCode({it.forks[-1]: it.gang() for it in found}, function.loops(found))
+
+
+_Step: TypeAlias = tuple[h.Node, h.DynamicConstant, int]
+"""A position, the extent of its array, and the bytes of an element."""
+
+
+def _words(steps: Iterable[_Step], known: KnownValues) -> list[int] | None:
+    """The words of all threads, counted from some place; None if positions are not known."""
+    words = [0] * known.threads
+    for position, extent, stride in steps:
+        found = known.of(position)
+        if found is None or not isinstance(extent, h.DynamicLiteral):
+            return None
+        words = [it + min(int(at), extent.value - 1) * stride // _WORD for it, at in zip(words, found, strict=True)]
+    return words
 
 
 @dataclass(eq=False)
@@ -130,15 +150,27 @@ class _Nest:
             return sum(it is not False for it in self.knowledge.of(item)) <= 1
         return sum(it is not False for it in self.knowledge.live(leader)) <= 1
 
-    def knows(self, node: h.Node, leader: h.Node) -> bool:
-        """Whether a position in a block is known."""
-        known, levels = self.knowledge, self.body.enclosing(leader)
-        for level in reversed(levels[:-1]):
-            found = turns(self.placed, self.forks, level, known.values.counters)
+    def blocks(self, steps: Sequence[_Step], leader: h.Node) -> Sequence[int] | None:
+        """In how many blocks of memory each vector's words are, in some of the states; None if positions are unknown."""
+        found: list[int] = []
+        for state in dict.fromkeys([0, len(self.every) // 2, len(self.every) - 1]):
+            values = self._values(self.every[state], leader)
+            words = None if values is None else _words(steps, values)
+            if words is None:
+                return None
+            vectors = (words[first : first + self.native] for first in range(0, len(words), self.native))
+            found += [len({it // self.native for it in vector}) for vector in vectors]
+        return found
+
+    def _values(self, state: Mapping[h.Node, int], leader: h.Node) -> KnownValues | None:
+        """What is known in a block, in the first turn of the loops around it; None where turns are not known."""
+        counters: dict[h.Node, Values] = dict(state)
+        for level in reversed(self.body.enclosing(leader)[:-1]):
+            found = turns(self.placed, self.forks, level, counters)
             if found is None:
-                return False
-            known = known.in_turn(level, found[0])
-        return known.values.of(node) is not None
+                return None
+            counters |= found[0]
+        return KnownValues(self.placed.types, self.forks, counters)
 
     def gang(self) -> Gang:
         """The gang of these forks."""
@@ -183,48 +215,57 @@ class _Function:
         return next((self._nests[it] for it in self._placed.nest.around[leader] if it in self._nests), None)
 
     def storages_in_registers(self) -> list[Storage]:
-        """The storages whose accesses are known, of which some threads read what others wrote."""
-        given = [it for it in self._plan.storages if _can_be_in_registers(it)]
-        reasons = dict.fromkeys(given, True)
-        accessed: dict[Storage, set[h.Node]] = {}
+        """The storages whose accesses are known, and which take or change few blocks; if threads write to any of them,
+        and do not only keep values there.
+        """
+        blocks: dict[Storage, list[int]] = {}
+        unknown, written = set[Storage](), set[Storage]()
         for node in self._nodes:
-            for storage, is_known, leader in self._accesses(node):
-                if storage in reasons:
-                    reasons[storage] = reasons[storage] and is_known
-                    accessed.setdefault(storage, set()).add(leader)
-        return [it for it, is_good in reasons.items() if is_good and it in accessed]
+            for storage, found, _ in self._accesses(node):
+                if isinstance(node, h.Write):
+                    written.add(storage)
+                if found is None:
+                    unknown.add(storage)
+                else:
+                    blocks.setdefault(storage, []).extend(found)
+        candidates = (it for it in blocks if it not in unknown and _can_be_in_registers(it))
+        chosen = [it for it in candidates if sum(blocks[it]) <= _MOST_BLOCKS * len(blocks[it])]
+        return chosen if not written.isdisjoint(chosen) else []
 
-    def _accesses(self, node: h.Node) -> list[tuple[Storage, bool, h.Node]]:
-        """The storages that a node accesses, whether at known positions, and in which block."""
+    def _accesses(self, node: h.Node) -> Iterator[tuple[Storage, Sequence[int] | None, h.Node]]:
+        """The storages that a node accesses, and in which block. With how many blocks of memory the vectors of an
+        access have words in; None if that is not known.
+        """
         if isinstance(node, (h.Read, h.Write)) and not is_version_projection(node):
-            collection = node.collection if isinstance(node, h.Read) else node
-            if isinstance(collection, (h.ConstantNode, h.Atomic)):
-                return []
-            storage, leader = self._plan.of(collection), self._placed.place[node]
-            found = [(storage, self._is_known(node, storage, leader), leader)]
-            value = node if isinstance(node, h.Read) else node.value
-            if is_collection(self._placed.types[value]) and not isinstance(value, h.ConstantNode):
-                found.append((self._plan.of(value), False, leader))
-            return found
-        if isinstance(node, (h.Atomic, h.Call)):
+            yield from self._element(node)
+        elif isinstance(node, (h.Atomic, h.Call)):
             touched = [it for it in (node, *predecessors(node)) if is_collection(self._placed.types.get(it))]
-            leader = self._placed.place[node]
-            return [(self._plan.of(it), False, leader) for it in touched if not isinstance(it, h.ConstantNode)]
-        if isinstance(node, h.Collect) and isinstance(node.join, h.Join):
+            for it in touched:
+                if not isinstance(it, h.ConstantNode):
+                    yield self._plan.of(it), None, self._placed.place[node]
+        elif isinstance(node, h.Collect) and isinstance(node.join, h.Join):
             fork = self._placed.nest.forks[node.join]
             nest = self._nests.get(fork)
-            is_good = nest is not None and nest.is_whole and len(nest.forks) == 1
-            return [(self._plan.of(node), is_good, fork)]
-        return []
+            is_known = nest is not None and nest.is_whole and len(nest.forks) == 1
+            yield self._plan.of(node), [1] if is_known else None, fork
 
-    def _is_known(self, node: h.Read | h.Write, storage: Storage, leader: h.Node) -> bool:
-        steps = list(array_steps(storage.layout, node.indices))
-        if any(not isinstance(extent, h.DynamicLiteral) for _, extent, _ in steps):
-            return False
+    def _element(self, node: h.Read | h.Write) -> Iterator[tuple[Storage, Sequence[int] | None, h.Node]]:
+        collection = node.collection if isinstance(node, h.Read) else node
+        if isinstance(collection, (h.ConstantNode, h.Atomic)):
+            return
+        storage, leader = self._plan.of(collection), self._placed.place[node]
+        value = node if isinstance(node, h.Read) else node.value
+        is_whole = is_collection(self._placed.types[value])
+        yield storage, None if is_whole else self._blocks(storage, node.indices, leader), leader
+        if is_whole and not isinstance(value, h.ConstantNode):
+            yield self._plan.of(value), None, leader
+
+    def _blocks(self, storage: Storage, indices: Sequence[h.Index], leader: h.Node) -> Sequence[int] | None:
+        steps = list(array_steps(storage.layout, indices))
         if not any(isinstance(it.factor, h.DynamicLiteral) for it in self._placed.nest.around[leader]):
-            return all(constant_value(it) is not None for it, _, _ in steps)
+            return [1] if all(constant_value(it) is not None for it, _, _ in steps) else None
         nest = self._nest_of(leader)
-        return nest is not None and nest.is_whole and all(nest.knows(it, leader) for it, _, _ in steps)
+        return nest.blocks(steps, leader) if nest is not None and nest.is_whole else None
 
     def around(self, storages: Iterable[Storage]) -> list[_Nest]:
         """The nests that access some storages, and all others in the loops around them."""
