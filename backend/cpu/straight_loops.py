@@ -1,7 +1,7 @@
 """Loops around gangs that are written iteration after iteration.
 
-All their counters are known (see `gangs.choice.counted`), and no other branch is in them: control passes one block after
-another, so that Phis need no code, and what gangs exchange through workgroup memory can stay in registers.
+All their counters are known (see `gangs.choice.counted`), and no other branch is in them: control passes one block
+after another, so that Phis need no code, and what gangs exchange through workgroup memory can stay in registers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ class StraightLoops:
         gangs: Mapping[h.Fork, GangEmitter],
         emit_nodes: Callable[[h.Node], None],
     ) -> None:
-        """`phis` are the scalars at the beginning of each block; `emit_nodes` writes the nodes of a block, and what is copied at its end."""
+        """`phis` are the scalars at the beginning of each block; `emit_nodes` writes the nodes of a block, and what is
+        copied at its end.
+        """
         self._nodes = nodes
         self._out = nodes.memory.ops.out
         self._placed = placed

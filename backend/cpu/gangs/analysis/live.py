@@ -42,6 +42,7 @@ class Knowledge:
         return self.of(next(it for it in level.items if it.leader is leader and it.inner is None))
 
     def of(self, item: Item) -> Sequence[Truth]:
+        """Whether each thread passes an item of a level."""
         return self.live(item.twin.leader) if item.twin is not None else self._joined(item)
 
     def in_turn(self, level: Level, counters: Mapping[h.Node, Values]) -> Knowledge:

@@ -19,7 +19,9 @@ from .widen import ThreadLimit
 
 @dataclass(frozen=True, slots=True)
 class GangChoice:
-    """The gangs of a function, and the loops to unroll. Forks without a gang run one thread after another."""
+    """The gangs of a function, the loops to unroll, and the `straight` ones (see `straight`). Forks without a gang run
+    one thread after another.
+    """
 
     gangs: Sequence[Gang] = ()
     unrolled: frozenset[Loop] = frozenset()
@@ -30,7 +32,8 @@ def choose_gangs(placed: Placement, plan: StoragePlan, native: int, limit: Threa
     """The gangs for vector registers of `native` lanes; threads beyond the `limit` do not exist.
 
     A whole workgroup becomes one gang if loops around barriers are then unrolled: workgroup memory stays in registers.
-    Elsewhere one gang a workgroup is only longer code. Loops around gangs with states (see `states`) are not unrolled.
+    Elsewhere one gang a workgroup is only longer code. Loops around gangs with states (see `states`) are not unrolled,
+    and straight loops are written iteration after iteration.
     There are no gangs if no fork has several threads.
     """
     gangs = size_gangs(placed, native, limit, as_one_gang=True)

@@ -10,7 +10,6 @@ from .....ir.hercules.analyses import Loop, block_leader
 from .....ir.hercules.placement import Placement
 from ..analysis.known import KnownValues
 
-
 _MOST_EXECUTED = 20000
 """The most operations of a nest of loops that are executed to find the states of its counters."""
 

@@ -14,7 +14,6 @@ from math import gcd
 from typing import TypeGuard
 
 from .....ir.hercules import nodes as h
-from .....ir.hercules.analyses import Loop
 from .....ir.hercules.arithmetic import ScalarValue
 from .....ir.hercules.graph import predecessors
 from .....ir.hercules.placement import Placement

@@ -1,9 +1,9 @@
 """Workgroup memory in registers, and the loops around barriers that are written iteration after iteration for that.
 
-Where all positions in an array of workgroup memory are known in each iteration (see `states`), and iterations are written
-one after another, the array is a sequence of vectors, of which each access takes or changes some. LLVM then keeps them
-in registers: iterations do not wait for each other's stores, and shuffles of one iteration are joined with those of
-the next.
+Where all positions in an array of workgroup memory are known in each iteration (see `states`), and iterations are
+written one after another, the array is a sequence of vectors, of which each access takes or changes some. LLVM then
+keeps them in registers: iterations do not wait for each other's stores, and shuffles of one iteration are joined with
+those of the next.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from ...layout import ArrayLayout, Layout, ProductLayout, ScalarLayout
 from ...memory import STACK_LIMIT, is_padded
 from ...storage import Storage, StoragePlan
 from ..analysis.alike import turns
-from ..analysis.bounds import constant_value
 from ..analysis.body import Body, Level, find_body
+from ..analysis.bounds import constant_value
 from ..analysis.known import KnownValues, Values
 from ..analysis.live import Knowledge
 from ..gang import Gang
@@ -35,11 +35,15 @@ from .counted import Arrival, Counters
 _WORD = 4
 _PARTS, _MOST_PARTS = 4, 16
 """The most parts of gangs in loops around barriers, and of others, which access buffers: larger ones in their order."""
-_MOST_OPERATIONS = 14000
+MOST_OPERATIONS = 14000
 """The most operations of all iterations together, in vectors."""
+_FEWEST_ROUNDS = 3
+"""The fewest times that a workgroup writes to an array. Where it fills an array once, and then reads, no load waits for
+a store, and an unaligned load takes less time than a shuffle.
+"""
 _MOST_BLOCKS = 8
-"""The most blocks, of as many words as a vector has, in which a vector's words are, on average. With more, shuffles take
-longer than memory.
+"""The most blocks, of as many words as a vector has, in which a vector's words are, on average. With more, shuffles
+take longer than memory.
 """
 
 
@@ -51,16 +55,14 @@ class StraightCode:
     loops: Mapping[Loop, Sequence[Arrival]] = field(default_factory=dict[Loop, "Sequence[Arrival]"])
 
 
-def straight_code(
-    placed: Placement, plan: StoragePlan, nests: Sequence[Sequence[h.Fork]], native: int
-) -> StraightCode:
+def straight_code(placed: Placement, plan: StoragePlan, nests: Sequence[Sequence[h.Fork]], native: int) -> StraightCode:
     """What is written so, with vectors of `native` lanes. Marks the storages in registers."""
     function = _Function(placed, plan, nests, native)
     chosen = function.storages_in_registers()
     if not chosen:
         return StraightCode()
     found = function.around(chosen)
-    if function.size(found) > _MOST_OPERATIONS:
+    if not all(it.is_whole for it in found) or function.size(found) > MOST_OPERATIONS:
         return StraightCode()
     for it in chosen:
         it.is_in_registers = True
@@ -151,7 +153,7 @@ class _Nest:
         return sum(it is not False for it in self.knowledge.live(leader)) <= 1
 
     def blocks(self, steps: Sequence[_Step], leader: h.Node) -> Sequence[int] | None:
-        """In how many blocks of memory each vector's words are, in some of the states; None if positions are unknown."""
+        """In how many blocks of memory the words of each vector are, in some of the states; None if that is unknown."""
         found: list[int] = []
         for state in dict.fromkeys([0, len(self.every) // 2, len(self.every) - 1]):
             values = self._values(self.every[state], leader)
@@ -163,9 +165,14 @@ class _Nest:
         return found
 
     def _values(self, state: Mapping[h.Node, int], leader: h.Node) -> KnownValues | None:
-        """What is known in a block, in the first turn of the loops around it; None where turns are not known."""
+        """What is known in a block, in the first turn of the loops around it; None where turns are not known, or where
+        lanes are in several rows, so that a gang does not know that they leave loops together.
+        """
         counters: dict[h.Node, Values] = dict(state)
-        for level in reversed(self.body.enclosing(leader)[:-1]):
+        inner = self.body.enclosing(leader)[:-1]
+        if inner and len(self.forks) > 1:
+            return None
+        for level in reversed(inner):
             found = turns(self.placed, self.forks, level, counters)
             if found is None:
                 return None
@@ -182,9 +189,7 @@ class _Nest:
 class _Function:
     """The accesses to workgroup memory in a function."""
 
-    def __init__(
-        self, placed: Placement, plan: StoragePlan, nests: Sequence[Sequence[h.Fork]], native: int
-    ) -> None:
+    def __init__(self, placed: Placement, plan: StoragePlan, nests: Sequence[Sequence[h.Fork]], native: int) -> None:
         self._placed, self._plan = placed, plan
         self._counters = Counters(placed, [it[-1] for it in nests])
         self._nests = {it[0]: _Nest(placed, tuple(it), native, self._every(it[0])) for it in nests}
@@ -208,29 +213,32 @@ class _Function:
             return False
         headers = {it.header for it in placed.loops.loops if it.header in loop.body}
         own = [it for it in loop.body if not any(isinstance(f.factor, literal) for f in placed.nest.around[it])]
-        branches = [it for it in own if isinstance(it, h.If)]
+        branches = [it for it in own if isinstance(it, (h.If, h.Match))]
         return all(block_leader(it) in headers for it in branches)
 
     def _nest_of(self, leader: h.Node) -> _Nest | None:
         return next((self._nests[it] for it in self._placed.nest.around[leader] if it in self._nests), None)
 
     def storages_in_registers(self) -> list[Storage]:
-        """The storages whose accesses are known, and which take or change few blocks; if threads write to any of them,
-        and do not only keep values there.
-        """
+        """The storages whose accesses are known, and touch few blocks; if threads write often to any of them."""
         blocks: dict[Storage, list[int]] = {}
-        unknown, written = set[Storage](), set[Storage]()
+        unknown, written = set[Storage](), dict[Storage, set[h.Node]]()
         for node in self._nodes:
-            for storage, found, _ in self._accesses(node):
+            for storage, found, leader in self._accesses(node):
                 if isinstance(node, h.Write):
-                    written.add(storage)
+                    written.setdefault(storage, set()).add(leader)
                 if found is None:
                     unknown.add(storage)
                 else:
                     blocks.setdefault(storage, []).extend(found)
         candidates = (it for it in blocks if it not in unknown and _can_be_in_registers(it))
         chosen = [it for it in candidates if sum(blocks[it]) <= _MOST_BLOCKS * len(blocks[it])]
-        return chosen if not written.isdisjoint(chosen) else []
+        return chosen if any(self._rounds(written.get(it, ())) >= _FEWEST_ROUNDS for it in chosen) else []
+
+    def _rounds(self, leaders: Iterable[h.Node]) -> int:
+        """How often the threads of a workgroup pass nests that have some of these blocks."""
+        nests = dict.fromkeys(it for it in map(self._nest_of, leaders) if it is not None)
+        return sum(len(it.every) for it in nests)
 
     def _accesses(self, node: h.Node) -> Iterator[tuple[Storage, Sequence[int] | None, h.Node]]:
         """The storages that a node accesses, and in which block. With how many blocks of memory the vectors of an

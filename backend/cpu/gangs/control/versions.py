@@ -103,7 +103,7 @@ class BlockVersions:
         """The branches to defer: at the end of blocks that all gangs pass, before an item with a fast version. The
         version needs no masks, so that vectors which only decide the branch are computed in the other version alone.
         """
-        if not self._is_once(level):
+        if level is not self._top:
             return {}
         found: dict[Item, DeferredBranch] = {}
         sure: list[Item] = []

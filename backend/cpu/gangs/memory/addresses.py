@@ -109,7 +109,7 @@ class LaneAddress:
 
     `offset` is the number of bytes from the beginning of the last index's element, None if it is not constant.
     `is_binding` says whether the addresses are in a buffer, `is_only_written` whether the kernel never reads that, and
-    `is_padded` whether `WINDOW_PADDING` bytes of no use follow the storage. `register` is given if that is in registers.
+    `is_padded` whether `WINDOW_PADDING` bytes of no use follow the storage. Storage in registers has a `register`.
     """
 
     pointer: str
