@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from ...base.records import dataclass
@@ -18,6 +18,7 @@ from .storage import StoragePlan
 
 if TYPE_CHECKING:
     from .gangs import GangAnalysis, Grouped
+    from .gangs.choice.counted import Arrival
     from .gangs.choice.widen import ThreadLimit
 
 
@@ -34,8 +35,9 @@ class FewWorkgroups:
 class AnalysedFunction:
     """`users` has the users of every node, `plan` the storages of collections, `bindings` the layouts of parameters.
 
-    Forks without `gangs` run one thread after another. LLVM is asked to unroll the `unrolled` loops. If a function is
-    given `for_few` workgroups, that runs instead where there are no more.
+    Forks without `gangs` run one thread after another. LLVM is asked to unroll the `unrolled` loops. The `straight`
+    ones, which have no loops around them, are written iteration after iteration. If a function is given `for_few`
+    workgroups, that runs instead where there are no more.
     """
 
     placed: Placement
@@ -46,6 +48,7 @@ class AnalysedFunction:
     gangs: tuple[GangAnalysis, ...] = ()
     unrolled: frozenset[Loop] = frozenset()
     for_few: FewWorkgroups | None = None
+    straight: Mapping[Loop, Sequence[Arrival]] = field(default_factory=dict[Loop, "Sequence[Arrival]"])
 
 
 def analyse(function: h.Function, bindings: Mapping[int, Layout]) -> AnalysedFunction:
@@ -91,4 +94,4 @@ def with_gangs(
 
     choice = choose_gangs(analysed.placed, analysed.plan, lanes, limit)
     gangs = tuple(analyse_gang(analysed.placed, it, analysed.plan, analysed.users) for it in choice.gangs)
-    return replace(analysed, gangs=gangs, unrolled=choice.unrolled), obstacle(gangs)
+    return replace(analysed, gangs=gangs, unrolled=choice.unrolled, straight=choice.straight), obstacle(gangs)

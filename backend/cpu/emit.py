@@ -43,6 +43,7 @@ from .parallel_copies import ParallelCopies
 from .passes import Passes
 from .privatise import private_bindings
 from .scratch import assign_scratch
+from .straight_loops import StraightLoops
 from .target import current_target
 
 if TYPE_CHECKING:
@@ -229,6 +230,7 @@ class _FunctionEmitter:
         self._gangs = _gang_emitters(analysed, self._nodes)
         self._unrolled_loops = analysed.unrolled
         self._for_few = analysed.for_few
+        self._straight = analysed.straight
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
 
     def carries_only_bindings(self) -> bool:
@@ -269,8 +271,13 @@ class _FunctionEmitter:
     def _emit_blocks(self) -> None:
         self._called.scratch = self._scratch_end
         self._out.open("entry")
+        straight = StraightLoops(self._nodes, self._placed, self._phis, self._labels, self._gangs, self._emit_nodes)
         for leader in self._placed.blocks:
-            if leader not in self._in_gangs:
+            around = self._placed.loops.around[leader]
+            if around and around[0] in self._straight:
+                if leader is around[0].header:
+                    straight.emit(around[0], self._straight[around[0]])
+            elif leader not in self._in_gangs:
                 self._emit_block(leader)
             elif isinstance(leader, h.Fork) and leader in self._gangs:
                 self._emit_gang(leader)
@@ -342,12 +349,16 @@ class _FunctionEmitter:
             self._loops.open(leader, self._labels[leader], after, reduces)
         for phi in self._phis.get(leader, ()):
             self._nodes.values[phi] = self._phi(phi)
+        self._emit_nodes(leader)
+        self._out.do(self._terminator(self._placed.exits[leader]) + self._unrolled(leader))
+
+    def _emit_nodes(self, leader: h.Node) -> None:
+        """The nodes of a block, and the copies at its end."""
         for node in self._placed.blocks[leader]:
             check_compile_time()
             self._nodes.emit(node)
         self._parallel_copies.at_end(leader, self._endings.get(leader, ()))
         self._ends[leader] = self._out.current
-        self._out.do(self._terminator(self._placed.exits[leader]) + self._unrolled(leader))
 
     def _unrolled(self, leader: h.Node) -> str:
         """The metadata by which LLVM unrolls the loop whose header is the target of this jump."""

@@ -76,6 +76,9 @@ def _transcendental(call: _Call) -> str:
 def _minimum(call: _Call, lhs: str, rhs: str) -> str:
     if _is_bound(call, rhs):
         return call.select(call.op("fcmp olt", lhs, rhs), lhs, rhs)
+    least = _of_processor(call, "min", rhs, lhs)
+    if least is not None:
+        return call.select(call.op("fcmp uno", lhs, lhs), rhs, least)
     chosen = call.less(rhs, lhs)
     return call.select(_or_nan(call, chosen, lhs), rhs, lhs)
 
@@ -83,8 +86,25 @@ def _minimum(call: _Call, lhs: str, rhs: str) -> str:
 def _maximum(call: _Call, lhs: str, rhs: str) -> str:
     if _is_bound(call, rhs):
         return call.select(call.op("fcmp ogt", lhs, rhs), lhs, rhs)
+    greatest = _of_processor(call, "max", rhs, lhs)
+    if greatest is not None:
+        return call.select(call.op("fcmp uno", lhs, lhs), rhs, greatest)
     chosen = call.less(lhs, rhs)
     return call.select(_or_nan(call, chosen, lhs), rhs, lhs)
+
+
+def _of_processor(call: _Call, name: str, lhs: str, rhs: str) -> str | None:
+    """The smaller or greater one by an instruction of x86-64, which is `rhs` where they are equal or one is NaN; None
+    if there is no such instruction. LLVM does not make it of two comparisons and a choice.
+    """
+    target, lanes = call.ops.out.module.target, call.ops.lanes
+    prefixes = {4: "sse.{}.ps", 8: "avx.{}.ps.256", 16: "avx512.{}.ps.512"}
+    if target.is_arm or call.scalar != "float" or lanes not in prefixes or 4 * lanes > target.vector_bytes:
+        return None
+    type, rounding = call.ops.type("float"), ", i32 4" if lanes == 16 else ""
+    full = f"@llvm.x86.{prefixes[lanes].format(name)}"
+    call.ops.out.module.declare(f"{type} {full}({type}, {type}{', i32 immarg' if lanes == 16 else ''})")
+    return call.ops.out.pure(f"call {type} {full}({type} {lhs}, {type} {rhs}{rounding})")
 
 
 def _is_bound(call: _Call, value: str) -> bool:

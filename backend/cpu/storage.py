@@ -36,6 +36,11 @@ class Storage:
     is_only_written: bool = False
     """For a binding: whether it is never read."""
 
+    is_in_registers: bool = False
+    """Whether gangs access whole vectors at constant places, so that LLVM keeps the words in registers (see
+    `gangs.choice.straight`).
+    """
+
     @property
     def is_binding(self) -> bool:
         """Whether the storage is a binding, which outlives the function."""

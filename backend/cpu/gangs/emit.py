@@ -8,7 +8,7 @@ same for all lanes stay scalar.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ....ir.hercules import nodes as h
 from ..nodes import NodeEmitter
@@ -32,7 +32,9 @@ class GangEmitter:
 
     def emit(self, label: str, before: Callable[[], str], after: str) -> None:
         """The whole fork, from the block `label`, whose predecessor is `before`, to the jump to `after`."""
-        if self._states:
+        if self._analysis.gang.is_straight:
+            self.emit_once(label, after, dict(self._states[0]))
+        elif self._states:
             self._emit_states(label, after)
         else:
             self._emit_loops(label, after)
@@ -103,19 +105,25 @@ class GangEmitter:
         at_most = one.intrinsic("llvm.umin", "i64", whole_gangs, rest)
         return one.intrinsic("llvm.umax", "i64", at_most, str(gang.threads))
 
+    def emit_once(self, label: str, after: str, counters: Mapping[h.Node, int]) -> None:
+        """The whole fork, in one iteration of the loops around it: one with these counters."""
+        out, gang, placed = self._nodes.memory.ops.out, self._analysis.gang, self._analysis.placed
+        out.open(label)
+        known = Knowledge(placed, self.body, KnownValues(placed.types, gang.forks, counters))
+        for first in range(0, gang.count, gang.threads):
+            _Threads(GangContext.of(self._analysis, self._nodes, known)).emit_from(str(first))
+        out.do(f"br label %{after}")
+
     def _emit_states(self, label: str, after: str) -> None:
         """A copy of the code for each state of the counters around the fork."""
-        out, gang, placed = self._nodes.memory.ops.out, self._analysis.gang, self._analysis.placed
+        out = self._nodes.memory.ops.out
         out.open(label)
         labels = [out.fresh_block("state") for _ in self._states]
         ways = " ".join(f"i64 {_number(it)}, label %{way}" for it, way in zip(self._states, labels, strict=True))
         out.do(f"switch i64 {self._state()}, label %{labels[-1]} [ {ways} ]")
         for state, way in zip(self._states, labels, strict=True):
             out.open_arm(way, label)
-            known = Knowledge(placed, self.body, KnownValues(placed.types, gang.forks, dict(state)))
-            for first in range(0, gang.count, gang.threads):
-                _Threads(GangContext.of(self._analysis, self._nodes, known)).emit_from(str(first))
-            out.do(f"br label %{after}")
+            self.emit_once(way, after, dict(state))
 
     def _state(self) -> str:
         """The number of the state that the counters are in."""

@@ -70,6 +70,11 @@ class Site:
         found = None if self.known is None else self.known.values.of(node)
         return None if found is None else self._of_part(found)
 
+    def known_threads(self, node: h.Node) -> Sequence[ScalarValue] | None:
+        """The values of the threads of all parts, if they are known before the kernel runs."""
+        found = None if self.known is None else self.known.values.of(node)
+        return None if found is None else found[int(self.base) : int(self.base) + self.lanes * self.count]
+
     def live_lanes(self) -> Sequence[Truth] | None:
         """Whether each lane of the part passes the block, as far as that is known before the kernel runs."""
         return None if self.known is None else self._of_part(self.known.live(self.here))
@@ -113,6 +118,13 @@ class Site:
         self.version += 1
         yield
         self.proved = before
+
+    @contextmanager
+    def knowing(self, known: Knowledge) -> Generator[None]:
+        """Write one turn of a loop, in which more is known."""
+        before, self.known = self.known, known
+        yield
+        self.known = before
 
     @contextmanager
     def rarely(self) -> Generator[None]:

@@ -6,39 +6,43 @@ shows if the loop is executed at compile time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
-from .....ir.hercules.arithmetic import ScalarValue
 from .....ir.hercules.placement import Placement
 from .body import Body, Level
-from .known import KnownValues
+from .known import KnownValues, Values
 
 _MOST_TURNS = 32
 
 
 def alike_conditions(placed: Placement, forks: Sequence[h.Fork], body: Body) -> frozenset[h.Node]:
     """The conditions of loops that are left at their header, in the same turn by all threads of some forks."""
-    levels = (it for it in body.levels if {edge.source for edge in it.exits} == {it.header})
-    found = (_condition(placed, forks, it) for it in levels)
-    return frozenset(it for it in found if it is not None)
+    exits = [placed.exits[it.header] for it in body.levels if turns(placed, forks, it, {}) is not None]
+    return frozenset(it.condition for it in exits if isinstance(it, h.If))
 
 
-def _condition(placed: Placement, forks: Sequence[h.Fork], level: Level) -> h.Node | None:
-    """The condition by which all threads leave a loop together; None if they do not, or if that is not known."""
+def turns(
+    placed: Placement, forks: Sequence[h.Fork], level: Level, outside: Mapping[h.Node, Values]
+) -> list[dict[h.Node, Values]] | None:
+    """The counters of a loop that all threads leave together, at its header: in each turn, and in the last one, which
+    leaves it. None if threads do not leave it together, or if that is not known from what is known `outside` of it.
+    """
     loop, exit = level.container, placed.exits[level.header]
+    if {edge.source for edge in level.exits} != {level.header}:
+        return None
     if not isinstance(loop, Loop) or not isinstance(exit, h.If) or len(loop.latches) != 1:
         return None
-    values = _counters(placed, loop, KnownValues(placed.types, forks, {}), is_first=True)
+    found = [_counters(placed, loop, KnownValues(placed.types, forks, outside), is_first=True)]
     for _ in range(_MOST_TURNS):
-        known = KnownValues(placed.types, forks, values)
+        known = KnownValues(placed.types, forks, {**outside, **found[-1]})
         outcomes = known.of(exit.condition)
         if outcomes is None or len(set(outcomes)) > 1:
             return None
         if _leaves(placed, exit, loop) == bool(outcomes[0]):
-            return exit.condition
-        values = _counters(placed, loop, known, is_first=False)
+            return found
+        found.append(_counters(placed, loop, known, is_first=False))
     return None
 
 
@@ -48,11 +52,9 @@ def _leaves(placed: Placement, exit: h.If, loop: Loop) -> bool:
     return isinstance(ways[0], h.Read) and ways[0].indices == [h.ControlIndex(1)]
 
 
-def _counters(
-    placed: Placement, loop: Loop, known: KnownValues, *, is_first: bool
-) -> dict[h.Node, tuple[ScalarValue, ...]]:
+def _counters(placed: Placement, loop: Loop, known: KnownValues, *, is_first: bool) -> dict[h.Node, Values]:
     """The values of counters in each thread at the beginning of a turn."""
-    found: dict[h.Node, tuple[ScalarValue, ...]] = {}
+    found: dict[h.Node, Values] = {}
     for node, at in placed.place.items():
         if isinstance(node, h.Phi) and at is loop.header:
             pairs = zip(loop.header.predecessors, node.values, strict=True)

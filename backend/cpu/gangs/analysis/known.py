@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import TypeAlias
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.arithmetic import ScalarValue, UnknownOperation
@@ -19,14 +20,18 @@ _DEPTH = 60
 """The most operations, one after another, that are followed."""
 
 
+Values: TypeAlias = "int | tuple[ScalarValue, ...]"
+"""The value of a counter: one for all threads, or one for each."""
+
+
 @dataclass(slots=True)
 class KnownValues:
     """What is known of all threads of some perfectly nested forks, the innermost of which counts fastest."""
 
     types: Mapping[h.Node, h.Type]
     forks: Sequence[h.Fork]
-    counters: Mapping[h.Node, int | tuple[ScalarValue, ...]]
-    """The values of Phis: one for all threads, or one for each."""
+    counters: Mapping[h.Node, Values]
+    """The values of Phis."""
     _known: dict[h.Node, tuple[ScalarValue, ...] | None] = field(
         default_factory=dict[h.Node, "tuple[ScalarValue, ...] | None"]
     )

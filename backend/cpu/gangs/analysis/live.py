@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.placement import Placement
-from .body import BlockEdge, Body, Item
-from .known import KnownValues
+from .body import BlockEdge, Body, Item, Level
+from .known import KnownValues, Values
 
 Truth = bool | None
 """None where it is not known."""
@@ -21,6 +21,8 @@ class Knowledge:
     placed: Placement
     body: Body
     values: KnownValues
+    unrolled: tuple[Level, ...] = ()
+    """The loops of which one turn is written, outermost first; all threads that enter them pass this turn."""
     _live: dict[h.Node, Sequence[Truth]] = field(default_factory=dict[h.Node, Sequence[Truth]])
 
     def live(self, leader: h.Node) -> Sequence[Truth]:
@@ -30,13 +32,23 @@ class Knowledge:
         return self._live[leader]
 
     def _find(self, leader: h.Node) -> Sequence[Truth]:
-        top = self.body.top
-        item = next((it for it in top.items if it.leader is leader and it.inner is None), None)
-        if item is None:
-            return [None] * self.values.threads
-        if leader is top.header:
+        level = self.body.level_of[leader]
+        if leader is self.body.top.header:
             return [True] * self.values.threads
+        if level is not self.body.top and level not in self.unrolled:
+            return [None] * self.values.threads
+        if leader is level.header:
+            return self.of(next(it for it in _parent(level).items if it.inner is level))
+        return self.of(next(it for it in level.items if it.leader is leader and it.inner is None))
+
+    def of(self, item: Item) -> Sequence[Truth]:
+        """Whether each thread passes an item of a level."""
         return self.live(item.twin.leader) if item.twin is not None else self._joined(item)
+
+    def in_turn(self, level: Level, counters: Mapping[h.Node, Values]) -> Knowledge:
+        """What is known in one turn of a loop, with these counters."""
+        values = KnownValues(self.values.types, self.values.forks, {**self.values.counters, **counters})
+        return Knowledge(self.placed, self.body, values, (*self.unrolled, level))
 
     def _joined(self, item: Item) -> Sequence[Truth]:
         """Whether each thread takes one of the edges to an item."""
@@ -64,3 +76,8 @@ def _any(truths: Sequence[Truth]) -> Truth:
     if any(truths):
         return True
     return None if None in truths else False
+
+
+def _parent(level: Level) -> Level:
+    assert level.parent is not None
+    return level.parent

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from .....ir.hercules.analyses import Loop
 from .....ir.hercules.placement import Placement
 from ...storage import StoragePlan
 from ..gang import Gang
-from .sizing import size_gangs
+from .counted import Arrival
+from .sizing import nests, size_gangs
 from .states import with_states
+from .straight import StraightCode, straight_code
 from .unrolling import unrolled_loops
 from .widen import ThreadLimit
 
 
 @dataclass(frozen=True, slots=True)
 class GangChoice:
-    """The gangs of a function, and the loops to unroll. Forks without a gang run one thread after another."""
+    """The gangs of a function, the loops to unroll, and the `straight` ones (see `straight`). Forks without a gang run
+    one thread after another.
+    """
 
     gangs: Sequence[Gang] = ()
     unrolled: frozenset[Loop] = frozenset()
+    straight: Mapping[Loop, Sequence[Arrival]] = field(default_factory=dict[Loop, "Sequence[Arrival]"])
 
 
 def choose_gangs(placed: Placement, plan: StoragePlan, native: int, limit: ThreadLimit | None) -> GangChoice:
     """The gangs for vector registers of `native` lanes; threads beyond the `limit` do not exist.
 
     A whole workgroup becomes one gang if loops around barriers are then unrolled: workgroup memory stays in registers.
-    Elsewhere one gang a workgroup is only longer code. Loops around gangs with states (see `states`) are not unrolled.
+    Elsewhere one gang a workgroup is only longer code. Loops around gangs with states (see `states`) are not unrolled,
+    and straight loops are written iteration after iteration.
     There are no gangs if no fork has several threads.
     """
     gangs = size_gangs(placed, native, limit, as_one_gang=True)
@@ -35,8 +41,10 @@ def choose_gangs(placed: Placement, plan: StoragePlan, native: int, limit: Threa
     if not loops:
         gangs = size_gangs(placed, native, limit, as_one_gang=False)
     chosen = with_states(placed, plan, _marked(placed, gangs, loops), native)
+    straight = straight_code(placed, plan, nests(placed), native) if limit is None else StraightCode()
+    chosen = [straight.gangs.get(it.forks[-1], it) for it in chosen]
     loops = loops.difference(*(placed.loops.around[it.forks[0]] for it in chosen if it.states))
-    return GangChoice(_marked(placed, chosen, loops), loops)
+    return GangChoice(_marked(placed, chosen, loops), loops, straight.loops)
 
 
 def _marked(placed: Placement, gangs: Sequence[Gang], unrolled: frozenset[Loop]) -> list[Gang]:

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop, block_leader
 from .....ir.hercules.placement import Placement
 from ..analysis.known import KnownValues
 
+_MOST_EXECUTED = 20000
+"""The most operations of a nest of loops that are executed to find the states of its counters."""
+
 
 class NotConstant(Exception):
     """A trip count is not known before the kernel runs, or the nest runs too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A loop's header is executed, with these values of counters, and control `stays` in the loop or leaves it."""
+
+    loop: Loop
+    values: Mapping[h.Node, int]
+    stays: bool
 
 
 class CountedNest:
@@ -24,6 +37,8 @@ class CountedNest:
         self._left = most
         self.states: dict[Loop, list[Mapping[h.Node, int]]] = {}
         """The counters' values at the beginning of each iteration that was executed."""
+        self.trace: list[Arrival] = []
+        """The executions of headers, in their order."""
         outside = len(placed.loops.around[loop.header])
         self._depth = {
             it: len(placed.loops.around[it.header]) - outside
@@ -39,7 +54,7 @@ class CountedNest:
         """Execute all iterations; returns the values of counters after the loop. Raises NotConstant."""
         branch, stays = self._condition(loop)
         values = self._phis(loop, known, is_first=True)
-        while bool(self._value(branch.condition, values)) == stays:
+        while self._arrive(loop, values, stays=bool(self._value(branch.condition, values)) == stays):
             self._left -= max(self._size(loop), 1)
             if self._left < 0:
                 raise NotConstant
@@ -49,6 +64,10 @@ class CountedNest:
                     values = {**values, **self.run(inner, values)}
             values = self._phis(loop, values, is_first=False)
         return values
+
+    def _arrive(self, loop: Loop, values: Mapping[h.Node, int], *, stays: bool) -> bool:
+        self.trace.append(Arrival(loop, values, stays))
+        return stays
 
     def _condition(self, loop: Loop) -> tuple[h.If, bool]:
         """The only branch that leaves the loop, and the value of its condition that stays."""
@@ -94,3 +113,46 @@ class CountedNest:
                 forks = [it for it in self._placed.nest.around[leader] if it in self._parts]
                 total += len(nodes) * (self._parts[forks[0]] if forks else 1)
         return total
+
+
+class Counters:
+    """The states of the counters of loops."""
+
+    def __init__(self, placed: Placement, forks: Iterable[h.Fork]) -> None:
+        self._placed = placed
+        self._parts = dict.fromkeys(forks, 1)
+        self._states: dict[Loop, list[Mapping[h.Node, int]]] | None = None
+        self._traces: dict[Loop, Sequence[Arrival]] = {}
+        self._after: dict[h.Node, int] = {}
+
+    def of(self, loop: Loop) -> Sequence[Mapping[h.Node, int]]:
+        """What is known in each iteration of a loop outside of gangs; nothing if that is not known of all."""
+        if self._states is None:
+            self._states = self._find()
+        return self._states.get(loop, ())
+
+    def after(self) -> Mapping[h.Node, int]:
+        """What is known behind the loops, outside of them."""
+        if self._states is None:
+            self._states = self._find()
+        return self._after
+
+    def trace(self, loop: Loop) -> Sequence[Arrival]:
+        """How a loop runs that has no loop around it; nothing if that is not known."""
+        self.of(loop)
+        return self._traces.get(loop, ())
+
+    def _find(self) -> dict[Loop, list[Mapping[h.Node, int]]]:
+        found: dict[Loop, list[Mapping[h.Node, int]]] = {}
+        for loop in sorted(self._placed.loops.loops, key=lambda it: len(self._placed.loops.around[it.header])):
+            is_inside = any(it in self._parts for it in self._placed.nest.around[loop.header])
+            if loop in found or is_inside:
+                continue
+            nest = CountedNest(self._placed, loop, self._parts, _MOST_EXECUTED)
+            try:
+                self._after |= nest.run(loop, self._after)
+            except NotConstant:
+                continue
+            found |= nest.states
+            self._traces[loop] = nest.trace
+        return found

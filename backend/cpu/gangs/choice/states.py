@@ -14,7 +14,6 @@ from math import gcd
 from typing import TypeGuard
 
 from .....ir.hercules import nodes as h
-from .....ir.hercules.analyses import Loop
 from .....ir.hercules.arithmetic import ScalarValue
 from .....ir.hercules.graph import predecessors
 from .....ir.hercules.placement import Placement
@@ -23,7 +22,7 @@ from ...memory import is_padded
 from ...storage import StoragePlan
 from ..analysis.known import KnownValues
 from ..gang import Gang, State
-from .counted import CountedNest, NotConstant
+from .counted import Counters
 from .sizing import nests
 
 _MOST_STATES = 16
@@ -31,8 +30,6 @@ _MOST_COUNTERS = 2
 """The most counters that are compared to find the code of a state."""
 _MOST_OPERATIONS = 8000
 """The most operations of all copies together, in vectors."""
-_MOST_EXECUTED = 20000
-"""The most operations of a nest of loops that are executed to find the states of its counters."""
 _IRREGULAR = 0.25
 """The share of irregular accesses, or of vectors that branches split, from which states gain more than unrolling."""
 _PARTS = 4
@@ -41,11 +38,11 @@ _PARTS = 4
 def with_states(placed: Placement, plan: StoragePlan, gangs: Sequence[Gang], native: int) -> list[Gang]:
     """The gangs, of which some have states."""
     whole = {nest[-1]: tuple(nest) for nest in nests(placed)}
-    counters = _Counters(placed, whole)
+    counters = Counters(placed, whole)
     return [_with_states(it, _Body(placed, plan, whole[it.forks[-1]], native), counters) for it in gangs]
 
 
-def _with_states(gang: Gang, body: _Body, counters: _Counters) -> Gang:
+def _with_states(gang: Gang, body: _Body, counters: Counters) -> Gang:
     """The gang with states, if it can have any. If LLVM would unroll the loops around it, and keep memory in registers,
     it has none unless many accesses are irregular.
     """
@@ -158,33 +155,3 @@ def _is_flipped(values: Sequence[ScalarValue]) -> bool:
         or all((it - first - lane) % (1 << 32) == 0 for lane, it in enumerate(values))
         or all(it == first ^ lane for lane, it in enumerate(values))
     )
-
-
-class _Counters:
-    """The states of the counters of loops."""
-
-    def __init__(self, placed: Placement, forks: Iterable[h.Fork]) -> None:
-        self._placed = placed
-        self._parts = dict.fromkeys(forks, 1)
-        self._states: dict[Loop, list[Mapping[h.Node, int]]] | None = None
-
-    def of(self, loop: Loop) -> Sequence[Mapping[h.Node, int]]:
-        """What is known in each iteration of a loop outside of gangs; nothing if that is not known of all."""
-        if self._states is None:
-            self._states = self._find()
-        return self._states.get(loop, ())
-
-    def _find(self) -> dict[Loop, list[Mapping[h.Node, int]]]:
-        found: dict[Loop, list[Mapping[h.Node, int]]] = {}
-        after: dict[h.Node, int] = {}
-        for loop in sorted(self._placed.loops.loops, key=lambda it: len(self._placed.loops.around[it.header])):
-            is_inside = any(it in self._parts for it in self._placed.nest.around[loop.header])
-            if loop in found or is_inside:
-                continue
-            nest = CountedNest(self._placed, loop, self._parts, _MOST_EXECUTED)
-            try:
-                after |= nest.run(loop, after)
-            except NotConstant:
-                continue
-            found |= nest.states
-        return found

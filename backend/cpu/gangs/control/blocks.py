@@ -53,6 +53,10 @@ class BlockEmitter:
         for node in self._in_order(nodes):
             self._emit_node(node)
 
+    def begin_turn(self) -> None:
+        """Blocks are written once more, in another turn of a loop."""
+        self._early.clear()
+
     def emit_early(self, node: h.Node) -> bool:
         """Write a uniform value before the rest of its block; false if the block may change it."""
         if node in self._early:

@@ -5,17 +5,21 @@ Code that some gangs skip has a jump around it. A loop runs while any lane is le
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
+from ..analysis.alike import turns
 from ..analysis.body import Item, Level
 from ..analysis.costs import SMALL, block_cost, is_short
+from ..analysis.known import Values
+from ..analysis.live import Knowledge
 from ..context import GangContext
 from .blocks import BlockEmitter
 from .counted_loops import CountedLoops
 from .segment_prefetch import SegmentPrefetch
-from .versions import BlockVersions, DeferredBranch, FastVersion
+from .versions import BlockVersions, DeferredBranch, FastVersion, is_access
 from .whole_forks import WholeVersion
 
 _MANY = 4
@@ -41,7 +45,7 @@ class Flow:
         self._whole = whole
         self._placed, self._shapes = context.placed, context.shapes
         self._nodes = context.nodes
-        self._site = context.site
+        self._site, self._gang, self._plan = context.site, context.gang, context.plan
         self._out, self._one, self._vec, self._slots = context.out, context.one, context.vec, context.slots
         self._blocks, self._masks, self._merges = blocks, blocks.masks, blocks.merges
         self._versions = BlockVersions(context, blocks.values, blocks.masks, blocks.emit_early)
@@ -189,7 +193,14 @@ class Flow:
             self._masks.take_all(way)
 
     def _emit_loop(self, item: Item, level: Level) -> None:
-        """A loop; maybe in two copies, one of which has no range tests."""
+        """A loop; maybe turn after turn, or in two copies, one of which has no range tests."""
+        known = self._site.known
+        is_together = self._gang.is_straight and level not in self._shapes.divergent
+        if known is not None and is_together and self._accesses_registers(level):
+            found = turns(self._placed, self._gang.forks, level, known.values.counters)
+            if found is not None:
+                self._emit_turns(level, known, found)
+                return
         with self._site.at(item.leader):
             version = self._counted.find(level, is_tested=self._is_tested)
         if version is None:
@@ -209,6 +220,24 @@ class Flow:
         self._is_tested = was_tested
         out.do(f"br label %{after}")
         out.open_merge(after, before)
+
+    def _accesses_registers(self, level: Level) -> bool:
+        """Whether a loop accesses workgroup memory that is in registers."""
+        nodes = (node for leader in level.leaders for node in self._placed.blocks[leader])
+        collections = (it.collection if isinstance(it, h.Read) else it for it in nodes if is_access(it))
+        return any(not isinstance(it, h.ConstantNode) and self._plan.of(it).is_in_registers for it in collections)
+
+    def _emit_turns(self, level: Level, known: Knowledge, turns: Sequence[Mapping[h.Node, Values]]) -> None:
+        """A loop that all lanes leave in the last of these turns."""
+        for counters in turns[:-1]:
+            self._blocks.begin_turn()
+            with self._masks.copied(), self._site.knowing(known.in_turn(level, counters)):
+                self._merges.begin(level.header)
+                self.emit_level(level)
+        self._blocks.begin_turn()
+        with self._site.knowing(known.in_turn(level, turns[-1])), self._slots.level(level):
+            self._merges.begin(level.header)
+            self._emit_item(level.items[0], level)
 
     def _emit_one_loop(self, item: Item, level: Level) -> None:
         out = self._out

@@ -23,7 +23,7 @@ from ...math import is_transcendental
 from ...storage import Storage, StoragePlan
 from ..analysis.body import Item, Level
 from ..analysis.shapes import UNIFORM, Kind
-from ..analysis.spans import Spans
+from ..analysis.spans import Span, Spans
 from ..context import GangContext
 from ..memory.addresses import array_steps
 from ..site import Proved
@@ -66,8 +66,10 @@ class BlockVersions:
         self._placed, self._plan, self._private = context.placed, context.plan, context.private
         self._shapes, self._users = context.shapes, context.users
         self._site = context.site
+        self._top = context.body.top
         is_constant = context.gang.is_in_unrolled or context.site.known is not None
-        self._has_versions = not is_constant and not any(it.is_loop for it in context.body.levels)
+        has_loops = any(it.is_loop for it in context.body.levels)
+        self._has_versions = context.gang.is_straight or not (is_constant or has_loops)
         """False where lanes run loops, which dominate the time, and where most positions are constant in each copy of
         the code.
         """
@@ -84,7 +86,7 @@ class BlockVersions:
 
     def _is_worth(self, item: Item) -> bool:
         """Whether a block is bound by memory, and one test replaces enough masks and range tests."""
-        if not self._has_versions or item.inner is not None or item.level.parent is not None:
+        if not self._has_versions or item.inner is not None or not self._is_once(item.level):
             return False
         count, nodes = self._site.count, self._placed.blocks[item.leader]
         accesses, tested = sum(map(is_access, nodes)), len(list(self._accesses(item.leader)))
@@ -92,11 +94,16 @@ class BlockVersions:
         is_light = len(nodes) <= _LIGHT * accesses and len(nodes) * count <= _MOST
         return is_light and tested > 0 and (tested + is_masked) * count >= _FEWEST and not any(map(is_heavy, nodes))
 
+    def _is_once(self, level: Level) -> bool:
+        """Whether a level is written for one turn of the loops around it."""
+        known = self._site.known
+        return level is self._top or (known is not None and level in known.unrolled)
+
     def deferred_branches(self, level: Level) -> dict[Item, DeferredBranch]:
         """The branches to defer: at the end of blocks that all gangs pass, before an item with a fast version. The
         version needs no masks, so that vectors which only decide the branch are computed in the other version alone.
         """
-        if level.parent is not None:
+        if level is not self._top:
             return {}
         found: dict[Item, DeferredBranch] = {}
         sure: list[Item] = []
@@ -129,7 +136,7 @@ class BlockVersions:
     def _find(self, item: Item) -> FastVersion | None:
         accesses = list(self._accesses(item.leader))
         is_masked = self._masks.is_partial(self._shapes.item_keys[item])
-        spans = Spans(self._values.one, self._placed.types, self._values.threads.span, self._uniform)
+        spans = Spans(self._values.one, self._placed.types, self._counter, self._uniform)
         passed = self._passed(item, spans)
         if passed is None:
             return None
@@ -155,6 +162,14 @@ class BlockVersions:
             Proved(frozenset(proved), frozenset(linear), streaming=True),
         )
 
+    def _counter(self, node: h.Node) -> Span | None:
+        """The span of a thread number, or of a counter that is known."""
+        known = self._site.known_threads(node)
+        if known is None:
+            return self._values.threads.span(node)
+        low, high = int(min(known)), int(max(known))
+        return Span(str(low), str(high), low, high)
+
     def _uniform(self, node: h.Node) -> str | None:
         if self._shapes.at(node, self._site.here) != UNIFORM or isinstance(node, h.ProductNode):
             return None
@@ -167,7 +182,7 @@ class BlockVersions:
     def _passed(self, item: Item, spans: Spans) -> tuple[str, ...] | None:
         """Tests that imply that all lanes pass an item."""
         if item.leader is item.level.header:
-            return self._masks.full_tests(self._shapes.item_keys[item])
+            return self._entered(item, spans)
         if item.twin is not None:
             return self._passed(item.twin, spans)
         if len(item.incoming) != 1:
@@ -180,12 +195,22 @@ class BlockVersions:
         taken = self._all_lanes(exit.condition, item.level, spans, truth=is_true)
         return None if taken is None else (*before, *taken)
 
+    def _entered(self, item: Item, spans: Spans) -> tuple[str, ...] | None:
+        """The same for the first item of a level."""
+        parent = item.level.parent
+        if parent is None:
+            return self._masks.full_tests(self._shapes.item_keys[item])
+        return self._passed(next(it for it in parent.items if it.inner is item.level), spans)
+
     def _passed_block(self, leader: h.Node, level: Level, spans: Spans) -> tuple[str, ...] | None:
         item = next((it for it in level.items if it.leader is leader and it.inner is None), None)
         return None if item is None else self._passed(item, spans)
 
     def _all_lanes(self, condition: h.Node, level: Level, spans: Spans, *, truth: bool) -> tuple[str, ...] | None:
         """Tests that imply that a condition is `truth` for all lanes."""
+        known = self._site.known_threads(condition)
+        if known is not None:
+            return () if all(bool(it) is truth for it in known) else None
         match condition:
             case h.Unary(op=h.UnaryOp.NOT, operand=operand):
                 return self._all_lanes(operand, level, spans, truth=not truth)
@@ -220,7 +245,7 @@ class BlockVersions:
     def _accesses(self, leader: h.Node) -> Iterator[tuple[h.Node, h.DynamicConstant]]:
         """The positions of a block's accesses that differ between lanes, with the extents of their arrays."""
         for position, extent in accessed(self._placed, self._plan, self._private, leader):
-            if self._shapes.at(position, leader) != UNIFORM:
+            if self._shapes.at(position, leader) != UNIFORM and not self._values.is_known(position):
                 yield position, extent
 
     def _linear(self, node: h.Node, spans: Spans) -> tuple[tuple[str, ...], frozenset[h.Node]] | None:

@@ -107,12 +107,22 @@ class VaryingIndex:
 
 
 @dataclass(frozen=True, slots=True)
+class Register:
+    """The pointer to the beginning of a storage in registers (see `storage.Storage`), and the bytes from there to the
+    pointer of an address.
+    """
+
+    pointer: str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
 class LaneAddress:
     """The addresses of the lanes' scalars: a pointer, plus the offsets of the `varying` indices.
 
     `offset` is the number of bytes from the beginning of the last index's element, None if it is not constant.
     `is_binding` says whether the addresses are in a buffer, `is_only_written` whether the kernel never reads that, and
-    `is_padded` whether `WINDOW_PADDING` bytes of no use follow the storage.
+    `is_padded` whether `WINDOW_PADDING` bytes of no use follow the storage. Storage in registers has a `register`.
     """
 
     pointer: str
@@ -123,6 +133,7 @@ class LaneAddress:
     is_binding: bool = False
     is_only_written: bool = False
     is_padded: bool = False
+    register: Register | None = None
 
 
 class LaneAddresses:
@@ -148,7 +159,28 @@ class LaneAddresses:
             is_binding=storage.is_binding,
             is_only_written=storage.is_only_written,
             is_padded=is_padded(storage),
+            register=self._register(storage, indices) if storage.is_in_registers else None,
         )
+
+    def _register(self, storage: Storage, indices: Sequence[h.Index]) -> Register | None:
+        """Where the pointer of an address in registers points; None if that is not known."""
+        layout, offset = storage.layout, 0
+        for index in indices:
+            match index, layout:
+                case h.FieldIndex(field=field), ProductLayout(fields=fields, offsets=offsets):
+                    offset, layout = offset + offsets[field], fields[field]
+                case (
+                    h.PositionIndex(position=position),
+                    ArrayLayout(element=layout, extent=h.DynamicLiteral(value=count), stride=stride),
+                ):
+                    known = self._values.known(position)
+                    if known is None:
+                        return None
+                    is_uniform = self._values.shape(position) == UNIFORM
+                    offset += stride * min(known[0], count - 1) if is_uniform else 0
+                case _:
+                    return None
+        return Register(self._memory.address(storage).pointer, offset)
 
     def beyond(self, address: Address, indices: Sequence[h.Index]) -> LaneAddress:
         """The address of an element of a shared collection at an address."""

@@ -25,13 +25,14 @@ _MOST_BLOCKS = 8
 @dataclass(frozen=True, slots=True)
 class KnownAccess:
     """The number of each lane's word behind a pointer; None for lanes that make no access. If it is not known that all
-    other lanes do, it `is_partial`.
+    other lanes do, it `is_partial`. In registers, only whole blocks and single words may be accessed.
     """
 
     pointer: str
     leaf: ScalarLayout
     words: tuple[int | None, ...]
     is_partial: bool
+    is_in_registers: bool
 
     def beside(self, pointer: str, number: int) -> KnownAccess:
         """The same access, named by a pointer that is so many words before its own."""
@@ -73,7 +74,8 @@ class KnownAccesses:
         is_memory = address.is_padded and not address.is_private and not address.is_binding
         if live is None or not address.varying or not is_memory or address.leaf.size != _WORD:
             return None
-        offsets = [0] * self._lanes
+        register = address.register
+        offsets = [register.offset if register else 0] * self._lanes
         for index in address.varying:
             found = self._values.known(index.position)
             if found is None or not isinstance(index.extent, h.DynamicLiteral) or index.stride % _WORD:
@@ -81,7 +83,8 @@ class KnownAccesses:
             last = index.extent.value - 1
             offsets = [at + index.stride * min(it, last) for at, it in zip(offsets, found, strict=True)]
         words = tuple(None if it is False else at // _WORD for at, it in zip(offsets, live, strict=True))
-        return KnownAccess(address.pointer, address.leaf, words, None in live)
+        pointer = register.pointer if register else address.pointer
+        return KnownAccess(pointer, address.leaf, words, None in live, is_in_registers=register is not None)
 
     def all_of(self, addresses: Sequence[LaneAddress]) -> list[KnownAccess] | None:
         """The accesses at several addresses, if all are known."""
@@ -91,7 +94,7 @@ class KnownAccesses:
     def of_record(self, addresses: Sequence[LaneAddress]) -> list[KnownAccess] | None:
         """The accesses to scalars in one element, if they are known; all are behind one pointer."""
         found = self.all_of(addresses)
-        if found is None or any(it.offset is None for it in addresses):
+        if found is None or found[0].is_in_registers or any(it.offset is None for it in addresses):
             return found
         first, numbers = words_of(addresses)
         return [it.beside(first.pointer, number) for it, number in zip(found, numbers, strict=True)]
@@ -106,16 +109,20 @@ class KnownAccesses:
         if len(set(given)) == 1:
             pointer = self._pointer(access.pointer, given[0])
             return self._vectors.splat(self._out.value(f"load {scalar}, ptr {pointer}, align {_WORD}"), scalar)
-        if access.first is not None:
+        if access.first is not None and self._is_at_once(access, access.first):
             return self._load_from(access, access.first)
         wanted: dict[int, dict[int, int]] = {}
         for lane, word in enumerate(access.words):
             if word is not None:
                 wanted.setdefault(word // self._lanes, {})[lane] = word % self._lanes
-        if len(wanted) > _MOST_BLOCKS:
+        if len(wanted) > _MOST_BLOCKS and not access.is_in_registers:
             return self._load_one_by_one(access)
         sources = [(self._load_from(access, it * self._lanes), lanes) for it, lanes in sorted(wanted.items())]
         return self._picked(scalar, sources)
+
+    def _is_at_once(self, access: KnownAccess, first: int) -> bool:
+        """Whether consecutive words are one access."""
+        return not access.is_in_registers or first % self._lanes == 0
 
     def _load_one_by_one(self, access: KnownAccess) -> str:
         """The words one after another: their addresses are constants, so that this is faster than a gather."""
@@ -171,12 +178,12 @@ class KnownAccesses:
             for it in stores:
                 self._store_one(it, mask)
             return
-        if any(self._count(it.access) > _MOST_BLOCKS for it in stores):
+        if any(self._has_many_blocks(it.access) for it in stores):
             for it in stores:
                 self._scatter(it, mask)
             return
         masked = [self._masked(it, mask) for it in stores]
-        runs = [it for it in masked if None not in it.access.words and it.access.first is not None]
+        runs = [it for it in masked if self._is_run(it.access)]
         for it in runs:
             self._store_to(it.access, it.access.first or 0, it.data)
         self._store_blocks([it for it in masked if it not in runs])
@@ -184,13 +191,18 @@ class KnownAccesses:
     def _store_one(self, store: KnownStore, mask: str | None) -> None:
         given = store.access.given
         is_unclear = store.access.is_partial and len(set(given)) < len(given)
-        if is_unclear or self._count(store.access) > _MOST_BLOCKS:
+        if is_unclear or self._has_many_blocks(store.access):
             self._scatter(store, mask)
         else:
             self._store_blocks([self._masked(store, mask)])
 
-    def _count(self, access: KnownAccess) -> int:
-        return len({it // self._lanes for it in access.given})
+    def _is_run(self, access: KnownAccess) -> bool:
+        """Whether all lanes store, to consecutive words, as one access."""
+        is_whole = None not in access.words and access.first is not None
+        return is_whole and self._is_at_once(access, access.first or 0)
+
+    def _has_many_blocks(self, access: KnownAccess) -> bool:
+        return not access.is_in_registers and len({it // self._lanes for it in access.given}) > _MOST_BLOCKS
 
     def _scatter(self, store: KnownStore, mask: str | None) -> None:
         access = store.access
@@ -202,13 +214,16 @@ class KnownAccesses:
         if not store.access.is_partial or mask is None:
             return store
         scalar, access = memory_type(store.access.leaf), store.access
-        before = self.load(access) if access.first is None else self._load_apart_from_store(access, access.first)
+        is_at_once = access.first is not None and self._is_at_once(access, access.first)
+        before = self._load_apart_from_store(access, access.first or 0) if is_at_once else self.load(access)
         return KnownStore(access, self._vec.select(mask, scalar, store.data, before))
 
     def _load_apart_from_store(self, access: KnownAccess, word: int) -> str:
         """The words at a place that is stored to next. LLVM makes one masked store of both, which takes ten times as
         long where only AVX2 has it (4.2 ns on Zen 3, `tinct cpu`); but it leaves a volatile load alone.
         """
+        if access.is_in_registers:
+            return self._load_from(access, word)
         type = self._vec.type(memory_type(access.leaf))
         return self._out.value(f"load volatile {type}, ptr {self._pointer(access.pointer, word)}, align {_WORD}")
 

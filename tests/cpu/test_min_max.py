@@ -1,0 +1,45 @@
+"""min and max of floats in gangs: a NaN loses against a number, and of two zeros the first is the result, in vectors
+of all sizes.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from tests.cpu.test_windows import available
+
+import tinct
+
+TEXT = """
+@group(0) @binding(0) var<storage> left: array<f32>;
+@group(0) @binding(1) var<storage> right: array<f32>;
+@group(0) @binding(2) var<storage, read_write> least: array<f32>;
+@group(0) @binding(3) var<storage, read_write> greatest: array<f32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+    if id.x < arrayLength(&least) {
+        least[id.x] = min(left[id.x], right[id.x]);
+        greatest[id.x] = max(left[id.x], right[id.x]);
+    }
+}
+"""
+VALUES = [0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan, 1e-40]
+
+
+def answer(device: str) -> dict[str, np.ndarray]:
+    left, right = np.array(list(product(VALUES, VALUES)), np.float32).T.copy()
+    buffers = {"left": left, "right": right, "least": np.zeros(64, np.float32), "greatest": np.zeros(64, np.float32)}
+    return tinct.load(TEXT)["main"].run(buffers, workgroups=1, device=device)
+
+
+@pytest.mark.parametrize("name", ["least", "greatest"])
+def test_bits_are_those_of_the_interpreter(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = answer("interp")[name]
+    monkeypatch.setenv("TINCT_CPU_TIER", "gang")
+    for level in available():
+        monkeypatch.setenv("TINCT_CPU_TARGET", level)
+        found = answer("cpu")[name]
+        np.testing.assert_array_equal(np.isnan(found), np.isnan(expected), err_msg=level)
+        is_number = ~np.isnan(expected)
+        np.testing.assert_array_equal(found.view(np.uint32)[is_number], expected.view(np.uint32)[is_number], level)
