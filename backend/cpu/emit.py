@@ -43,6 +43,7 @@ from .parallel_copies import ParallelCopies
 from .passes import Passes
 from .privatise import private_bindings
 from .scratch import assign_scratch
+from .tallies import with_direct_counts
 from .target import current_target
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def emit_function(function: h.Function, bindings: Mapping[int, Layout], options:
     The function has no calls and no sums, and returns (a product of) the final versions of its parameters (see
     `transforms.hercules.for_machine`).
     """
+    if options.tier != "baseline" and options.private_copies:
+        function = with_direct_counts(function, bindings)
     if options.tier == "gang":
         measure_if_due()
         analysed, obstacle = analyse_for_gangs(function, bindings, current_target().vector_bytes // 4)
