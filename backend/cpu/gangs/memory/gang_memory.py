@@ -24,6 +24,7 @@ from .coinciding import CoincidingLoads
 from .compressed import CompressedStores
 from .interleave import MOST_WORDS, Interleaved
 from .known_accesses import KnownAccess, KnownAccesses, KnownStore
+from .loop_prefetch import LoopPrefetches
 from .non_temporal import NonTemporalStores
 from .permuted import Permuted
 from .prefetch import DISTANCE, Prefetches, prefetch
@@ -62,6 +63,7 @@ class GangMemory(LaneVectors):
         self._compressed = CompressedStores(self, self._addresses, self._interleaved)
         self._windows = Windows(self, self._addresses, context.gang.parts)
         self._prefetches = Prefetches(context)
+        self._loop_prefetches = LoopPrefetches(context, values)
         self._threads = context.gang.threads
         self._masked_stores_are_slow = masked_stores_are_slow(costs_so_far().access, self.lanes)
         self.address_of = self._addresses.of
@@ -206,6 +208,8 @@ class GangMemory(LaneVectors):
         start, is_dense = self._runs.pointer(first.pointer, run), run.is_dense and first.offset == 0
         if first.is_binding and self._values.is_streaming() and self._prefetches.is_new(first.pointer, run):
             prefetch(self.out, self.out.value(f"getelementptr i8, ptr {start}, i64 {DISTANCE}"), run.step * self.lanes)
+        elif first.is_binding and not self._values.is_rare():
+            self._loop_prefetches.emit(start, run)
         period, leaves = run.step // first.leaf.size, [address.leaf for address in addresses]
         wanted = dict(zip(words, leaves, strict=True))
         return self._interleaved.load(start, period, wanted, mask, is_dense=is_dense)
