@@ -29,6 +29,7 @@ from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .analysed import AnalysedFunction, analyse, analyse_for_gangs, with_gangs
 from .called import CalledFunctions, Passing
+from .counter_tables import added, cleared, find_tables
 from .emitted import Emitted, Interface
 from .exact_products import is_exact_product
 from .extents import extent_of
@@ -191,8 +192,12 @@ class _FunctionEmitter:
         self._module = module.text
         self._out = FunctionText(self._module)
         self._ops = Ops(self._out)
-        scratch_offsets, self._scratch_end = assign_scratch(self._plan.storages, self._called.scratch)
+        is_alone = analysed.gangs and self._called.scratch == dynamic.ZERO
+        self._tables = find_tables(self._live, self._plan, self._privates) if is_alone else []
+        scratch = dynamic.literal(self._tables[-1].end) if self._tables else self._called.scratch
+        scratch_offsets, self._scratch_end = assign_scratch(self._plan.storages, scratch)
         self._nodes = NodeEmitter(self._ops, placed.types, self._plan, scratch_offsets, self._called)
+        self._nodes.memory.tables.update({it.parameter: it for it in self._tables})
         self._labels = {leader: f"{type(leader).__name__.lower()}{n}" for n, leader in enumerate(placed.blocks)}
         self._ends: dict[h.Node, str] = {}
         """The last LLVM block of each block."""
@@ -292,8 +297,8 @@ class _FunctionEmitter:
             lines.append(f"  %a{index} = getelementptr inbounds ptr, ptr %buffers, i64 {index}")
             lines.append(f"  %p{index} = load ptr, ptr %a{index}, align 8")
         arguments = "".join(f"ptr %p{index}, " for index in range(count))
-        lines.append(f"  call void @body({arguments}ptr %dynamic, i64 %begin, i64 %end, ptr %scratch)")
-        lines.append("  ret void")
+        call = f"  call void @body({arguments}ptr %dynamic, i64 %begin, i64 %end, ptr %scratch)"
+        lines += [*cleared(self._tables), "  br label %called", "called:", call, *added(self._tables), "  ret void"]
         given = "ptr %buffers, ptr %dynamic, i64 %begin, i64 %end, ptr %scratch"
         head = f"define void @kernel({given}) nounwind"
         body = "\n".join(lines)
