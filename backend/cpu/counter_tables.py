@@ -8,15 +8,16 @@ the binding (see `privatise`): nobody looks at it before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ...base.records import dataclass
 from ...ir.hercules import nodes as h
 from .emitted import Private
-from .layout import ArrayLayout, ScalarLayout, constant_size
+from .gangs.analysis.bounds import greatest
+from .layout import ArrayLayout, ScalarLayout
 from .machine import costs_so_far
 from .memory import STORAGE_ALIGN
-from .storage import StoragePlan
+from .storage import Storage, StoragePlan
 
 _MOST = 8
 """The most tables: processors forward what was stored in less time than eight increments take."""
@@ -25,14 +26,21 @@ _SHARE = 4
 _FIRST_CACHE = 1 << 15
 """The size of a first-level cache that was not measured."""
 _VECTOR = 16
-"""The counters that are added at once, if there is a multiple of that."""
+"""The counters that are added at once, if their number is known and a multiple of that."""
+_FEWEST = 4
+"""The fewest counters that have tables."""
+_WORD = 4
+_UNBOUNDED = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
 class CounterTables:
-    """`count` tables for a binding of so many 32-bit `words`, from `offset` in the scratch memory on."""
+    """`count` tables of so many 32-bit `words`, from `offset` in the scratch memory on, for a binding of `extent`
+    words. Lanes count in no words beyond.
+    """
 
     parameter: int
+    extent: h.DynamicLiteral | h.DynamicParameter
     words: int
     count: int
     offset: int
@@ -40,7 +48,7 @@ class CounterTables:
     @property
     def stride(self) -> int:
         """The bytes of a table, in whole cache lines."""
-        return -(-4 * self.words // STORAGE_ALIGN) * STORAGE_ALIGN
+        return -(-_WORD * self.words // STORAGE_ALIGN) * STORAGE_ALIGN
 
     @property
     def end(self) -> int:
@@ -48,34 +56,36 @@ class CounterTables:
         return self.offset + self.count * self.stride
 
 
-def find_tables(live: Iterable[h.Node], plan: StoragePlan, privates: Sequence[Private]) -> list[CounterTables]:
-    """The tables of all private bindings that are arrays of counters, and small enough."""
-    counted = {plan.of(it) for it in live if isinstance(it, h.Atomic) and _is_scattered(it)}
+def find_tables(
+    live: Iterable[h.Node], plan: StoragePlan, types: Mapping[h.Node, h.Type], privates: Sequence[Private]
+) -> list[CounterTables]:
+    """The tables of all private bindings that are arrays of counters of which few are used."""
+    words: dict[Storage, int] = {}
+    for node in live:
+        if isinstance(node, h.Atomic) and plan.of(node).is_binding:
+            words[plan.of(node)] = max(words.get(plan.of(node), 0), _words(node, types))
     added = {it.parameter for it in privates if it.kind == "add"}
     tables: list[CounterTables] = []
-    for storage in counted:
-        size, parameter = constant_size(storage.layout), storage.parameter
-        count = 0 if size is None else min(_MOST, _most_bytes() // max(size, STORAGE_ALIGN))
-        if parameter in added and size is not None and count > 1 and _has_words(storage.layout):
-            assert parameter is not None
-            offset = tables[-1].end if tables else 0
-            tables.append(CounterTables(parameter, size // 4, 1 << (count.bit_length() - 1), offset))
+    for storage, used in words.items():
+        if storage.parameter not in added or used < _FEWEST:
+            continue
+        match storage.layout:
+            case ArrayLayout(ScalarLayout(size=4), h.DynamicLiteral() | h.DynamicParameter() as extent, stride=4):
+                used = min(used, extent.value) if isinstance(extent, h.DynamicLiteral) else used
+                count = min(_MOST, _most_bytes() // (_WORD * used))
+                if count > 1:
+                    offset = tables[-1].end if tables else 0
+                    count = 1 << (count.bit_length() - 1)
+                    tables.append(CounterTables(storage.parameter, extent, used, count, offset))
+            case _:
+                pass
     return tables
 
 
-def _is_scattered(node: h.Atomic) -> bool:
-    """Whether lanes may update different counters."""
-    return any(
-        isinstance(it, h.PositionIndex) and not isinstance(it.position, h.ConstantNode) for it in node.indices
-    )
-
-
-def _has_words(layout: object) -> bool:
-    match layout:
-        case ArrayLayout(element=ScalarLayout(size=4), stride=4):
-            return True
-        case _:
-            return False
+def _words(node: h.Atomic, types: Mapping[h.Node, h.Type]) -> int:
+    """The number of counters of which an operation may update one."""
+    bounds = [greatest(it.position, types) for it in node.indices if isinstance(it, h.PositionIndex)]
+    return 1 + max((_UNBOUNDED if it is None else it for it in bounds), default=0)
 
 
 def _most_bytes() -> int:
@@ -107,11 +117,14 @@ def added(tables: Iterable[CounterTables]) -> list[str]:
 
 def _added(tables: CounterTables, before: str) -> list[str]:
     """A loop over the counters, and the begin of the block after it."""
-    number, lanes = tables.parameter, _VECTOR if tables.words % _VECTOR == 0 else 1
+    number, is_known = tables.parameter, isinstance(tables.extent, h.DynamicLiteral)
+    lanes = _VECTOR if is_known and tables.words % _VECTOR == 0 else 1
     type = f"<{lanes} x i32>" if lanes > 1 else "i32"
     sums = [line for table in range(tables.count) for line in _sum(tables, table, type)]
     return [
-        f"  br label %add{number}",
+        *_extent(tables),
+        f"  %some{number} = icmp ne i64 %extent{number}, 0",
+        f"  br i1 %some{number}, label %add{number}, label %added{number}",
         f"add{number}:",
         f"  %i{number} = phi i64 [ 0, %{before} ], [ %next{number}, %add{number} ]",
         f"  %to{number} = getelementptr i32, ptr %p{number}, i64 %i{number}",
@@ -119,10 +132,25 @@ def _added(tables: CounterTables, before: str) -> list[str]:
         *sums,
         f"  store {type} %sum{number}.{tables.count}, ptr %to{number}, align 4",
         f"  %next{number} = add nuw i64 %i{number}, {lanes}",
-        f"  %more{number} = icmp ult i64 %next{number}, {tables.words}",
+        f"  %more{number} = icmp ult i64 %next{number}, %extent{number}",
         f"  br i1 %more{number}, label %add{number}, label %added{number}",
         f"added{number}:",
     ]
+
+
+def _extent(tables: CounterTables) -> list[str]:
+    """Instructions that compute how many counters the binding has that lanes may have updated."""
+    number = tables.parameter
+    match tables.extent:
+        case h.DynamicLiteral():
+            return [f"  %extent{number} = add i64 {tables.words}, 0"]
+        case h.DynamicParameter(index=index):
+            return [
+                f"  %length{number}.at = getelementptr inbounds i64, ptr %dynamic, i64 {index}",
+                f"  %length{number} = load i64, ptr %length{number}.at, align 8",
+                f"  %fits{number} = icmp ult i64 %length{number}, {tables.words}",
+                f"  %extent{number} = select i1 %fits{number}, i64 %length{number}, i64 {tables.words}",
+            ]
 
 
 def _sum(tables: CounterTables, table: int, type: str) -> list[str]:

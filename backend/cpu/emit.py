@@ -193,7 +193,7 @@ class _FunctionEmitter:
         self._out = FunctionText(self._module)
         self._ops = Ops(self._out)
         is_alone = analysed.gangs and self._called.scratch == dynamic.ZERO
-        self._tables = find_tables(self._live, self._plan, self._privates) if is_alone else []
+        self._tables = find_tables(self._live, self._plan, self._types, self._privates) if is_alone else []
         scratch = dynamic.literal(self._tables[-1].end) if self._tables else self._called.scratch
         scratch_offsets, self._scratch_end = assign_scratch(self._plan.storages, scratch)
         self._nodes = NodeEmitter(self._ops, placed.types, self._plan, scratch_offsets, self._called)

@@ -10,8 +10,8 @@ A *tally* is workgroup memory for which this is proved:
 - all that is done to it is to store zeros, then to combine operands with its elements by atomic operations of the kind
   of the binding, whose old values are unused, then to take each element once, in one fork that every workgroup runs
   once;
-- an element that is taken goes nowhere but into the binding, `offset` elements further, whatever formula says where: the
-  fork is executed at compile time (see `tally_merges`);
+- an element that is taken goes nowhere but into the binding, `offset` elements further, whatever formula says where:
+  the fork is executed at compile time (see `tally_merges`);
 - zero is the identity of the operation, so that it does not matter whether an element that is zero is added.
 """
 
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.copying import copied
-from ...ir.hercules.graph import predecessors, replace_all
+from ...ir.hercules.graph import map_predecessors, predecessors, replace_all
 from ...ir.hercules.placement import Placement
 from ...ir.hercules.sharing import makes_version
 from ...ir.hercules.types import U32, U64, is_collection
@@ -38,11 +38,11 @@ _ZERO_CHANGES_NOTHING = ("add", "or", "xor", "umax")
 
 @dataclass(frozen=True, slots=True)
 class _Tally:
-    """Counts go to `binding`, a version of which the fork `merging` takes over; `first` is the Reduce that begins with
-    zeros. An element goes to the position of `merge`, whose index is `offset` more.
+    """Counts go to `binding`, a version of which the fork `merging` takes over; `first` is the version that
+    begins with zeros. An element goes to the position of `merge`, whose index is `offset` more.
     """
 
-    first: h.Reduce
+    first: h.Reduce | h.Phi
     clears: Sequence[h.Atomic]
     counts: Sequence[h.Atomic]
     extent: int
@@ -140,7 +140,7 @@ class _Finder:
         first = self._beginning(uses)
         binding = self._taken_over(fork, target)
         kind = None if target.parameter is None else self._kinds.get(target.parameter)
-        if first is None or binding is None or kind is None or storage.parent is not None:
+        if first is None or binding is None or kind is None or merge.op is h.AtomicOp.SUB:
             return None
         operations = [it for it in uses if isinstance(it, h.Atomic) and it is not load]
         clears = [it for it in operations if it.op is h.AtomicOp.STORE]
@@ -160,20 +160,28 @@ class _Finder:
         versions = [node, *(it for it, _ in (*consumed(node, types, forks), *looked_at(node, types)))]
         return any(self._plan.of(it) is storage for it in versions if makes_version(it, types))
 
-    def _beginning(self, uses: Sequence[h.Node]) -> h.Reduce | None:
-        """The Reduce with which the storage begins, as zeros; None if it does not, or is used in other ways."""
-        starts: list[h.Node] = []
+    def _beginning(self, uses: Sequence[h.Node]) -> h.Reduce | h.Phi | None:
+        """Where the storage begins, as zeros, once in a workgroup; None if it does not, or is used in other ways."""
+        starts: list[h.Reduce | h.Phi] = []
         for node in uses:
             if not isinstance(node, (h.Atomic, h.Phi, h.Reduce)):
                 return None
-            sources = predecessors(node) if not isinstance(node, h.Atomic) else (node.collection,)
-            if any(isinstance(it, h.ConstantNode) for it in sources):
-                starts.append(node)
-        if len(starts) != 1 or not isinstance(starts[0], h.Reduce):
-            return None
-        (start,) = starts
-        init = start.init
-        return start if isinstance(init, h.ConstantNode) and isinstance(init.value, h.ZeroConstant) else None
+            constants = [it for it in _sources(node) if isinstance(it, h.ConstantNode)]
+            if constants and (isinstance(node, h.Atomic) or len(constants) > 1 or not _is_zero(constants[0])):
+                return None
+            starts += [node] if constants and not isinstance(node, h.Atomic) else []
+        return starts[0] if len(starts) == 1 and self._begins_once(starts[0]) else None
+
+    def _begins_once(self, first: h.Reduce | h.Phi) -> bool:
+        """Whether a workgroup comes by a first version once: it is in no loop, or at the head of one."""
+        loops, home = self._placed.loops.around, self._placed.place[first]
+        workgroups = [it for it in self._around[home] if not isinstance(it.factor, h.DynamicLiteral)]
+        inside = loops[home][len(loops[workgroups[-1]]) if workgroups else 0 :]
+        if isinstance(first, h.Reduce) or not inside:
+            return not inside and isinstance(first, h.Reduce)
+        pairs = zip(inside[0].header.predecessors, first.values, strict=True)
+        enters = all(control not in inside[0].latches for control, it in pairs if isinstance(it, h.ConstantNode))
+        return len(inside) == 1 and home is inside[0].header and enters
 
     def _taken_over(self, fork: h.Fork, target: Storage) -> h.Reduce | None:
         """The version of a binding at the beginning of each workgroup, if the fork takes it over as it is."""
@@ -217,6 +225,17 @@ class _Finder:
         return seen
 
 
+def _sources(node: h.Atomic | h.Reduce | h.Phi) -> Sequence[h.Node]:
+    """The versions from which a node makes one."""
+    match node:
+        case h.Atomic(collection=collection):
+            return [collection]
+        case h.Reduce(init=init, update=update):
+            return [init, update]
+        case h.Phi(values=values):
+            return values
+
+
 def _is_zero(node: h.Node) -> bool:
     match node:
         case h.ConstantNode(value=h.IntegerConstant(value=0) | h.ZeroConstant()):
@@ -235,9 +254,8 @@ def _rewritten(analysed: AnalysedFunction, mergings: Sequence[_Merging]) -> h.Fu
     for merging in mergings:
         gone |= _without_merging(analysed, merging) | _without_clears(analysed, merging)
         for tally in merging.tallies:
-            first = copies[tally.first]
-            assert isinstance(first, h.Reduce)
-            first.init = copies[tally.binding]
+            binding = copies[tally.binding]
+            map_predecessors(copies[tally.first], lambda it, new=binding: new if isinstance(it, h.ConstantNode) else it)
             for count in tally.counts:
                 made += _moved(copies, tally, count, analysed.placed.types)
     result = h.Function(

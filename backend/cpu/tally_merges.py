@@ -38,8 +38,8 @@ class Merge:
 
 
 def find_merges(placed: Placement, users: _Users, fork: h.Fork, inside: Iterable[h.Node]) -> list[Merge] | None:
-    """The merges of a fork, if it does nothing else, and takes each element of each array exactly once. `inside` are the
-    live nodes in it.
+    """The merges of a fork, if it does nothing else, and takes each element of each array exactly once. `inside` are
+    the live nodes in it.
     """
     try:
         merges = _merges(placed, users, [it for it in inside if isinstance(it, (h.Write, h.Atomic, h.Call))])

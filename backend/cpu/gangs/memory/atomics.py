@@ -159,7 +159,7 @@ class GangAtomic:
         return out.phi(self.gang.vec.type(llvm_type(self.address.leaf.type)), lambda: ways)
 
     def _of_lane(self, pointer: str, lanes: LaneIndices | None, number: str, index: str, old: str) -> str:
-        """The operation of one lane at its index from a pointer on; gives the vector `old` with the lane's old value."""
+        """The operation of one lane at its index from a pointer on; gives `old` with the lane's old value."""
         gang, out = self.gang, self.gang.vec.out
         scalar = llvm_type(self.address.leaf.type)
         if lanes is not None:

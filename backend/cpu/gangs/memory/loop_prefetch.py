@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
 from .....ir.hercules.graph import predecessors
-from .....ir.hercules.placement import Placement
 from ..analysis.forms import Form, form_of
 from ..analysis.shapes import UNIFORM
 from ..context import GangContext
@@ -100,12 +99,27 @@ def _step(form: Form, loop: Loop) -> Form | None:
     """How far a position moves in an iteration; None if a counter of the loop changes in several ways."""
     total = Form()
     for node, factor in form.terms.items():
-        if isinstance(node, h.Phi) and node.region is loop.header:
-            changes = [form_of(it).plus(Form({node: 1}), -1) for it in _values(node, loop, is_first=False)]
-            if len(changes) != 1:
-                return None
-            total = total.plus(changes[0], factor)
+        change = _change(node, loop)
+        if change is None:
+            return None
+        total = total.plus(change, factor)
     return total
+
+
+def _change(node: h.Node, loop: Loop) -> Form | None:
+    """How a term changes in an iteration: a counter, or its product with a number."""
+    match node:
+        case h.Phi(region=region) if region is loop.header:
+            changes = [form_of(it).plus(Form({node: 1}), -1) for it in _values(node, loop, is_first=False)]
+            return changes[0] if len(changes) == 1 else None
+        case (
+            h.Binary(op=h.BinaryOp.MUL, lhs=h.Phi() as counter, rhs=other)
+            | h.Binary(op=h.BinaryOp.MUL, lhs=other, rhs=h.Phi() as counter)
+        ) if counter.region is loop.header:
+            change = _change(counter, loop)
+            return None if change is None or change.terms else Form().plus(form_of(other), change.constant)
+        case _:
+            return Form()
 
 
 def _start(form: Form, loop: Loop) -> Form | None:
