@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.copying import copied
-from ...ir.hercules.graph import map_predecessors, predecessors, replace_all
+from ...ir.hercules.graph import predecessors, replace_all, replace_predecessor
 from ...ir.hercules.placement import Placement
 from ...ir.hercules.sharing import makes_version
 from ...ir.hercules.types import U32, U64, is_collection
@@ -118,8 +118,7 @@ class _Finder:
         if len(changed) != 2 * len(tallies):
             return False
         for node in self._analysed.live:
-            is_merged = isinstance(node, (h.Reduce, h.Collect)) and self._is_in(node, fork)
-            if not is_merged:
+            if not isinstance(node, (h.Reduce, h.Collect)) or not self._is_in(node, fork):
                 continue
             if isinstance(node, h.Collect) or not is_collection(self._placed.types[node]):
                 return False
@@ -254,8 +253,8 @@ def _rewritten(analysed: AnalysedFunction, mergings: Sequence[_Merging]) -> h.Fu
     for merging in mergings:
         gone |= _without_merging(analysed, merging) | _without_clears(analysed, merging)
         for tally in merging.tallies:
-            binding = copies[tally.binding]
-            map_predecessors(copies[tally.first], lambda it, new=binding: new if isinstance(it, h.ConstantNode) else it)
+            (zeros,) = [it for it in predecessors(tally.first) if isinstance(it, h.ConstantNode)]
+            replace_predecessor(copies[tally.first], copies[zeros], copies[tally.binding])
             for count in tally.counts:
                 made += _moved(copies, tally, count, analysed.placed.types)
     result = h.Function(
@@ -275,8 +274,10 @@ def _without_merging(analysed: AnalysedFunction, merging: _Merging) -> dict[h.No
     """What stands for the join of the fork that merges, and for the bindings after it: what the tallies were before."""
     plan, end = analysed.plan, analysed.placed.nest.joins[merging.fork]
     reduces = {plan.of(it): it for it in analysed.users[end] if isinstance(it, h.Reduce) and it in analysed.placed.live}
-    after = {reduces[plan.of(it.binding)]: reduces[plan.of(it.first)].init for it in merging.tallies}
-    return {end: merging.fork.control, **after}
+    gone: dict[h.Node, h.Node] = {end: merging.fork.control}
+    for it in merging.tallies:
+        gone[reduces[plan.of(it.binding)]] = reduces[plan.of(it.first)].init
+    return gone
 
 
 def _without_clears(analysed: AnalysedFunction, merging: _Merging) -> dict[h.Node, h.Node]:
@@ -338,7 +339,7 @@ def _moved(
 
 def _reachable(nodes: Sequence[h.Node]) -> list[h.Node]:
     """The nodes that the result of a function is computed from, and its parameters."""
-    waiting = [it for it in nodes if isinstance(it, (h.Return, h.Parameter))]
+    waiting: list[h.Node] = [it for it in nodes if isinstance(it, (h.Return, h.Parameter))]
     seen = set(waiting)
     while waiting:
         for used in predecessors(waiting.pop()):

@@ -34,10 +34,11 @@ def each(*body: str, end: int = 40) -> str:
     return f"for (var i = t; i < {end}u; i += 16u) {{ {' '.join(body)} }}"
 
 
+CLEAR = each("atomicStore(&own[i], 0u);")
 MERGE = each(TAKE, ADD)
 TALLIES = {
     "plain": spelled(COUNT, MERGE),
-    "cleared": spelled(each("atomicStore(&own[i], 0u);"), COUNT, MERGE),
+    "cleared": spelled(CLEAR, COUNT, MERGE),
     "cleared by one branch": spelled("if t < 40u { atomicStore(&own[t], 0u); }", COUNT, MERGE),
     "merged by one branch": spelled(COUNT, f"let i = t; if i < 40u {{ {TAKE} {ADD} }}", width="64"),
     "guarded": spelled(COUNT, each(TAKE, f"if c > 0u {{ {ADD} }}")),
@@ -74,7 +75,7 @@ OTHERS = {
     "counted after the merge": spelled(COUNT, MERGE, "atomicAdd(&own[t], 1u);", MERGE),
     "cleared again": spelled(COUNT, "atomicStore(&own[t], 0u);", COUNT, MERGE),
     "cleared in a loop": spelled(
-        f"for (var r = 0u; r < n; r++) {{ {each('atomicStore(&own[i], 0u);')} workgroupBarrier(); {COUNT} workgroupBarrier(); }}",
+        f"for (var r = 0u; r < n; r++) {{ {CLEAR} workgroupBarrier(); {COUNT} workgroupBarrier(); }}",
         MERGE,
     ),
     "begins with ones": spelled("atomicStore(&own[t], 1u);", COUNT, MERGE),
