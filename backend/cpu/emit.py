@@ -29,7 +29,6 @@ from ...ir.hercules.types import UNIT, is_collection
 from . import data
 from .analysed import AnalysedFunction, analyse, analyse_for_gangs, with_gangs
 from .called import CalledFunctions, Passing
-from .counter_tables import added, cleared, find_tables
 from .emitted import Emitted, Interface
 from .exact_products import is_exact_product
 from .extents import extent_of
@@ -44,10 +43,10 @@ from .parallel_copies import ParallelCopies
 from .passes import Passes
 from .privatise import private_bindings
 from .scratch import assign_scratch
-from .tallies import with_direct_counts
 from .target import current_target
 
 if TYPE_CHECKING:
+    from .counter_tables import CounterTables
     from .gangs import GangEmitter
 
 _METADATA = f"""!0 = !{{}}
@@ -65,7 +64,7 @@ def emit_function(function: h.Function, bindings: Mapping[int, Layout], options:
     `transforms.hercules.for_machine`).
     """
     if options.tier != "baseline" and options.private_copies:
-        function = with_direct_counts(function, bindings)
+        function = _with_direct_counts(function, bindings)
     if options.tier == "gang":
         measure_if_due()
         analysed, obstacle = analyse_for_gangs(function, bindings, current_target().vector_bytes // 4)
@@ -75,6 +74,15 @@ def emit_function(function: h.Function, bindings: Mapping[int, Layout], options:
     if options.tier == "baseline":
         options = replace(options, private_copies=False)
     return _emit(analyse(function, bindings), options, f"the {options.tier} tier was asked for")
+
+
+def _with_direct_counts(function: h.Function, bindings: Mapping[int, Layout]) -> h.Function:
+    """The function without tallies (see `tallies`). Functions without atomic loads need no code for that."""
+    if not any(isinstance(it, h.Atomic) and it.op is h.AtomicOp.LOAD for it in function.nodes):
+        return function
+    from .tallies import with_direct_counts
+
+    return with_direct_counts(function, bindings)
 
 
 def _emit(analysed: AnalysedFunction, options: CpuOptions, reason: str) -> Emitted:
@@ -192,8 +200,7 @@ class _FunctionEmitter:
         self._module = module.text
         self._out = FunctionText(self._module)
         self._ops = Ops(self._out)
-        is_alone = analysed.gangs and self._called.scratch == dynamic.ZERO
-        self._tables = find_tables(self._live, self._plan, self._types, self._privates) if is_alone else []
+        self._tables = self._find_tables(analysed)
         scratch = dynamic.literal(self._tables[-1].end) if self._tables else self._called.scratch
         scratch_offsets, self._scratch_end = assign_scratch(self._plan.storages, scratch)
         self._nodes = NodeEmitter(self._ops, placed.types, self._plan, scratch_offsets, self._called)
@@ -210,6 +217,14 @@ class _FunctionEmitter:
         self._gangs = _gang_emitters(analysed, self._nodes)
         self._unrolled_loops = analysed.unrolled
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
+
+    def _find_tables(self, analysed: AnalysedFunction) -> list[CounterTables]:
+        """The tables of counters that gangs use, if scratch memory begins with them."""
+        if not analysed.gangs or not self._privates or self._called.scratch != dynamic.ZERO:
+            return []
+        from .counter_tables import find_tables
+
+        return find_tables(self._live, self._plan, self._types, self._privates)
 
     def carries_only_bindings(self) -> bool:
         """Whether workers may share the threads of the outermost forks."""
@@ -298,13 +313,19 @@ class _FunctionEmitter:
             lines.append(f"  %p{index} = load ptr, ptr %a{index}, align 8")
         arguments = "".join(f"ptr %p{index}, " for index in range(count))
         call = f"  call void @body({arguments}ptr %dynamic, i64 %begin, i64 %end, ptr %scratch)"
-        lines += [*cleared(self._tables), "  br label %called", "called:", call, *added(self._tables), "  ret void"]
+        lines += [*(self._with_tables(call) if self._tables else [call]), "  ret void"]
         given = "ptr %buffers, ptr %dynamic, i64 %begin, i64 %end, ptr %scratch"
         head = f"define void @kernel({given}) nounwind"
         body = "\n".join(lines)
         if not self._module.target.has_half:
             self._module.add_function("conversions", CONVERSIONS)
         self._module.add_function("kernel", f"{head} {{\n{body}\n}}\n\n{_METADATA}")
+
+    def _with_tables(self, call: str) -> list[str]:
+        """A call of the function that counts in tables."""
+        from .counter_tables import added, cleared
+
+        return [*cleared(self._tables), "  br label %called", "called:", call, *added(self._tables)]
 
     # Blocks
 

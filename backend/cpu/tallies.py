@@ -61,8 +61,6 @@ class _Merging:
 
 def with_direct_counts(function: h.Function, bindings: Mapping[int, Layout]) -> h.Function:
     """The function without tallies; the function itself if there are none."""
-    if not any(isinstance(it, h.Atomic) and it.op is h.AtomicOp.LOAD for it in function.nodes):
-        return function
     analysed = analyse(function, bindings)
     found = _Finder(analysed).find()
     return _rewritten(analysed, found) if found else function
