@@ -47,6 +47,7 @@ from .straight_loops import StraightLoops
 from .target import current_target
 
 if TYPE_CHECKING:
+    from .counter_tables import CounterTables
     from .gangs import GangEmitter
 
 _METADATA = f"""!0 = !{{}}
@@ -65,6 +66,8 @@ def emit_function(function: h.Function, bindings: Mapping[int, Layout], options:
     The function has no calls and no sums, and returns (a product of) the final versions of its parameters (see
     `transforms.hercules.for_machine`).
     """
+    if options.tier != "baseline" and options.private_copies:
+        function = _with_direct_counts(function, bindings)
     if options.tier == "gang":
         measure_if_due()
         analysed, obstacle = analyse_for_gangs(function, bindings, current_target().vector_bytes // 4)
@@ -74,6 +77,15 @@ def emit_function(function: h.Function, bindings: Mapping[int, Layout], options:
     if options.tier == "baseline":
         options = replace(options, private_copies=False)
     return _emit(analyse(function, bindings), options, f"the {options.tier} tier was asked for")
+
+
+def _with_direct_counts(function: h.Function, bindings: Mapping[int, Layout]) -> h.Function:
+    """The function without tallies (see `tallies`). Functions without atomic loads need no code for that."""
+    if not any(isinstance(it, h.Atomic) and it.op is h.AtomicOp.LOAD for it in function.nodes):
+        return function
+    from .tallies import with_direct_counts
+
+    return with_direct_counts(function, bindings)
 
 
 def _emit(analysed: AnalysedFunction, options: CpuOptions, reason: str) -> Emitted:
@@ -216,8 +228,11 @@ class _FunctionEmitter:
         self._module = module.text
         self._out = FunctionText(self._module)
         self._ops = Ops(self._out)
-        scratch_offsets, self._scratch_end = assign_scratch(self._plan.storages, self._called.scratch)
+        self._tables = self._find_tables(analysed)
+        scratch = dynamic.literal(self._tables[-1].end) if self._tables else self._called.scratch
+        scratch_offsets, self._scratch_end = assign_scratch(self._plan.storages, scratch)
         self._nodes = NodeEmitter(self._ops, placed.types, self._plan, scratch_offsets, self._called)
+        self._nodes.memory.tables.update({it.parameter: it for it in self._tables})
         self._labels = {leader: f"{type(leader).__name__.lower()}{n}" for n, leader in enumerate(placed.blocks)}
         self._ends: dict[h.Node, str] = {}
         """The last LLVM block of each block."""
@@ -232,6 +247,14 @@ class _FunctionEmitter:
         self._for_few = analysed.for_few
         self._straight = analysed.straight
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
+
+    def _find_tables(self, analysed: AnalysedFunction) -> list[CounterTables]:
+        """The tables of counters that gangs use, if scratch memory begins with them."""
+        if not analysed.gangs or not self._privates or self._called.scratch != dynamic.ZERO:
+            return []
+        from .counter_tables import find_tables
+
+        return find_tables(self._live, self._plan, self._types, self._privates)
 
     def carries_only_bindings(self) -> bool:
         """Whether workers may share the threads of the outermost forks."""
@@ -331,14 +354,20 @@ class _FunctionEmitter:
         arguments += "ptr %dynamic, i64 %begin, i64 %end, ptr %scratch"
         if self._for_few is not None:
             lines += _call_for_few(self._for_few, arguments)
-        lines.append(f"  call void @{_BODY}({arguments})")
-        lines.append("  ret void")
+        call = f"  call void @{_BODY}({arguments})"
+        lines += [*(self._with_tables(call) if self._tables else [call]), "  ret void"]
         given = "ptr %buffers, ptr %dynamic, i64 %begin, i64 %end, ptr %scratch"
         head = f"define void @kernel({given}) nounwind"
         body = "\n".join(lines)
         if not self._module.target.has_half:
             self._module.add_function("conversions", CONVERSIONS)
         self._module.add_function("kernel", f"{head} {{\n{body}\n}}\n\n{_METADATA}")
+
+    def _with_tables(self, call: str) -> list[str]:
+        """A call of the function that counts in tables."""
+        from .counter_tables import added, cleared
+
+        return [*cleared(self._tables), "  br label %called", "called:", call, *added(self._tables)]
 
     # Blocks
 

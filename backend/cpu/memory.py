@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from ...base.records import dataclass
 from ...ir.hercules import dynamic
@@ -18,6 +19,9 @@ from .data import llvm_type, scalar_constant
 from .layout import ArrayLayout, Layout, ProductLayout, ScalarLayout, constant_size, natural_layout
 from .llvm import FunctionText, Ops
 from .storage import Storage
+
+if TYPE_CHECKING:
+    from .counter_tables import CounterTables
 
 STACK_LIMIT = 4096
 """Storages up to this many bytes are on the stack, where LLVM may turn them into registers; larger ones are scratch."""
@@ -68,6 +72,8 @@ class Memory:
         self._thread_index = thread_index
         self._position = position
         self._in_range = in_range
+        self.tables: dict[int, CounterTables] = {}
+        """The tables of counters of bindings that have several, by parameter."""
         self._bases: dict[Storage, str] = {}
         self._dynamic: dict[h.DynamicConstant, str] = {}
         self._last: dict[h.DynamicConstant, str] = {}
@@ -144,6 +150,12 @@ class Memory:
             return self._out.pure(f"getelementptr inbounds i8, ptr %scratch, i64 {offset}")
         size = max(storage.constant_size or 0, 1) + (WINDOW_PADDING if is_padded(storage) else 0)
         return self._out.value(f"alloca [{size} x i8], align {STORAGE_ALIGN}")
+
+    def table(self, tables: CounterTables, number: int) -> str:
+        """The pointer to a table of counters."""
+        offset = tables.offset + number % tables.count * tables.stride
+        with self._out.at_entry():
+            return self._out.pure(f"getelementptr inbounds i8, ptr %scratch, i64 {offset}")
 
     def slot(self, array: Address, index: str) -> Address:
         """The element of an array at an i64 index that is in range."""

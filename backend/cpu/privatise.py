@@ -42,7 +42,7 @@ def private_bindings(
     for node in placed.function.nodes:
         if node not in placed.live:
             continue
-        kind = _kind(node, placed, users) if isinstance(node, h.Atomic) else None
+        kind = kind_of(node, placed, users) if isinstance(node, h.Atomic) else None
         parameter = None if kind is None else plan.of(node).parameter
         if kind is not None and parameter is not None:
             kinds.setdefault(parameter, set()).add(kind)
@@ -54,8 +54,8 @@ def private_bindings(
             yield Private(parameter, found.pop(), extent_of(dynamic_size(bindings[parameter])))
 
 
-def _kind(node: h.Atomic, placed: Placement, users: Mapping[h.Node, Sequence[h.Node]]) -> str | None:
-    """How the operands combine; None if a program can observe their order."""
+def kind_of(node: h.Atomic, placed: Placement, users: Mapping[h.Node, Sequence[h.Node]]) -> str | None:
+    """How the operands of an atomic operation combine; None if a program can observe their order."""
     if any(it in placed.live and isinstance(it, h.Read) and not is_version_projection(it) for it in users[node]):
         return None
     if node.op in _ORDERED:

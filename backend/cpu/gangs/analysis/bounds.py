@@ -44,6 +44,10 @@ def greatest(node: h.Node, types: Mapping[h.Node, h.Type], depth: int = 8) -> in
         case h.Intrinsic(function="min", arguments=arguments):
             bounds = [greatest(it, types, depth - 1) for it in arguments]
             return min([it for it in bounds if it is not None], default=limit)
+        case h.Intrinsic(function="extractBits", arguments=[_, _, count]) if (
+            bits := constant_value(count)
+        ) is not None:
+            return min((1 << min(bits, 32)) - 1, limit)
         case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
             return limit
         case _:

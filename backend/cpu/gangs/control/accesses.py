@@ -279,6 +279,7 @@ class AccessEmitter:
             self._masks.here(),
             is_shared=storage.is_shared,
             is_used=any(isinstance(it, h.Read) and it.indices == [h.FieldIndex(1)] for it in old),
+            tables=None if storage.parameter is None else self._memory.tables.get(storage.parameter),
         ).emit()
         if result is not None:
             values.define_old_value(node, result)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .....ir.hercules import nodes as h
+from ...counter_tables import CounterTables
 from ...data import llvm_type
 from ...memory import Address, Memory, updated
 from .addresses import LaneAddress
@@ -37,7 +38,7 @@ _SETTLING = (h.AtomicOp.AND, h.AtomicOp.OR, h.AtomicOp.MIN, h.AtomicOp.MAX)
 @dataclass(frozen=True, slots=True)
 class GangAtomic:
     """An operation of the lanes of a mask that is not empty; None stands for all lanes. If it `is_shared`, other
-    threads may access the memory; if it `is_used`, old values are needed.
+    threads may access the memory; if it `is_used`, old values are needed. Lanes may count in several `tables` instead.
     """
 
     gang: GangMemory
@@ -48,6 +49,7 @@ class GangAtomic:
     mask: str | None
     is_shared: bool
     is_used: bool
+    tables: CounterTables | None = None
 
     def emit(self) -> str | None:
         """Write the operation. The vector of old values, if they are used."""
@@ -172,10 +174,10 @@ class GangAtomic:
             return None
         return out.phi(self.gang.vec.type(llvm_type(self.address.leaf.type)), lambda: ways)
 
-    def _of_lane(self, lanes: LaneIndices | None, number: str, index: str, old: str) -> str:
-        """The operation of one lane at its index; gives the vector `old` with the lane's old value."""
+    def _of_lane(self, pointer: str, lanes: LaneIndices | None, number: str, index: str, old: str) -> str:
+        """The operation of one lane at its index from a pointer on; gives `old` with the lane's old value."""
         gang, out = self.gang, self.gang.vec.out
-        scalar, pointer = llvm_type(self.address.leaf.type), self.address.pointer
+        scalar = llvm_type(self.address.leaf.type)
         if lanes is not None:
             pointer = out.pure(f"getelementptr [{lanes.unit} x i8], ptr {pointer}, {lanes.index_type} {index}")
         mine = [it.one or gang.lane(scalar, it.lanes, number) for it in self.operands]
@@ -189,8 +191,13 @@ class GangAtomic:
         old = "zeroinitializer"
         indices = [""] * self.gang.lanes if lanes is None else self.gang.all_lanes(lanes.index_type, lanes.index)
         for number, index in enumerate(indices):
-            old = self._of_lane(lanes, str(number), index, old)
+            pointer = self.address.pointer if lanes is None else self._pointer(number)
+            old = self._of_lane(pointer, lanes, str(number), index, old)
         return old if self.is_used else None
+
+    def _pointer(self, lane: int) -> str:
+        """Where a lane's index counts from: with several tables, neighbouring lanes use different ones."""
+        return self.address.pointer if self.tables is None else self.memory.table(self.tables, lane)
 
     def _loop(self, lanes: LaneIndices | None, mask: str) -> str | None:
         """A loop over the lanes of a mask that is not empty."""
@@ -211,7 +218,7 @@ class GangAtomic:
         if gang.lanes < 64:
             number = one.convert("zext", width, number, "i64")
         index = "" if lanes is None else gang.lane(lanes.index_type, lanes.index, number)
-        after = self._of_lane(lanes, number, index, old)
+        after = self._of_lane(self.address.pointer, lanes, number, index, old)
         rest = one.binary("and", width, left, one.binary("sub", width, left, "1"))
         remaining.append((rest, out.current))
         old_values.append((after, out.current))

@@ -24,6 +24,7 @@ from .coinciding import CoincidingLoads
 from .compressed import CompressedStores
 from .interleave import MOST_WORDS, WORDS_FOR_EACH, Interleaved
 from .known_accesses import KnownAccess, KnownAccesses, KnownStore
+from .loop_prefetch import LoopPrefetches
 from .non_temporal import NonTemporalStores
 from .permuted import Permuted
 from .prefetch import DISTANCE, Prefetches, prefetch, prefetch_iteration
@@ -62,6 +63,7 @@ class GangMemory(LaneVectors):
         self._compressed = CompressedStores(self, self._addresses, self._interleaved)
         self._windows = Windows(self, self._addresses, context.gang.parts)
         self._prefetches = Prefetches(context)
+        self._loop_prefetches = LoopPrefetches(context, values)
         self._threads = context.gang.threads
         self._masked_stores_are_slow = masked_stores_are_slow(costs_so_far().access, self.lanes)
         self.address_of = self._addresses.of
@@ -241,7 +243,7 @@ class GangMemory(LaneVectors):
         size = run.step * self.lanes
         if self._values.is_streaming():
             prefetch(self.out, self.out.value(f"getelementptr i8, ptr {start}, i64 {DISTANCE}"), size)
-        else:
+        elif not self._loop_prefetches.emit(start, run):
             prefetch_iteration(self.out, start, size, self._values.bytes_to_next(run.varying))
 
     def _load_one(self, run: Run, address: LaneAddress) -> str:
