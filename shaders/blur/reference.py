@@ -11,7 +11,7 @@ def blur(source: NDArray[np.float32], width: int, height: int) -> dict[str, NDAr
 
 def blur_rows(source: NDArray[np.uint32], width: int, height: int, radius: int) -> dict[str, NDArray[np.uint32]]:
     channels = source.view(np.uint8).reshape(height, width, 4).astype(np.int64)
-    padded = np.pad(channels, ((0, 0), (radius + 1, radius), (0, 0)), mode="edge")
-    ends = np.cumsum(padded, axis=1)
-    means = (ends[:, 2 * radius + 1 :] - ends[:, :width]) // (2 * radius + 1)
+    padded: NDArray[np.int64] = np.pad(channels, ((0, 0), (radius + 1, radius), (0, 0)), mode="edge")
+    ends: NDArray[np.int64] = np.cumsum(padded, axis=1)
+    means: NDArray[np.int64] = (ends[:, 2 * radius + 1 :] - ends[:, :width]) // (2 * radius + 1)
     return {"blurred": means.astype(np.uint8).view(np.uint32).reshape(height, width)}

@@ -18,7 +18,7 @@ BODIES = {
     "an element": "out[w.x] = data[w.x] * 3u + w.y;",
     "two ways to say the number": "out[w.x + id.y * 100u] = data[id.x] + groups.x;",
     "a tile": """var sum = w.y;
-        for (var i = 0u; i < 25u; i++) { sum += data[w.x * 25u + i]; out[w.x * 25u + i] = sum; }""",
+        for (var i = 0u; i < 25u; i++) { sum = (sum + data[w.x * 25u + i]) / 3u; out[w.x * 25u + i] = sum; }""",
     "a loop of its own": """var n = data[w.x];
         while n > 1u { n = select(n / 2u, n * 3u + 1u, n % 2u == 1u); out[w.x]++; if out[w.x] > 30u { break; } }""",
     "memory of the workgroup": """for (var i = 0u; i < 8u; i++) { tile[(i * 3u) % 8u] += data[w.x + i]; }
@@ -53,6 +53,11 @@ def test_answers_are_the_interpreters(name: str, monkeypatch: pytest.MonkeyPatch
         expected = found.run(used, workgroups=workgroups, device="interp")
         for output, array in found.run(used, workgroups=workgroups).items():
             np.testing.assert_array_equal(array, expected[output], f"{output}, {workgroups}")
+
+
+def test_stores_of_cheap_values_in_loops_stay_apart() -> None:
+    body = "var sum = 0u; for (var i = 0u; i < 25u; i++) { sum += data[w.x * 25u + i]; out[w.x * 25u + i] = sum; }"
+    assert kernel(body).shader.compilation("main", {}).cpu.tier == "lane"
 
 
 def is_grouped(body: str, size: str = "1") -> bool:
