@@ -152,9 +152,23 @@ def test_memory_is_in_registers(name: str, monkeypatch: pytest.MonkeyPatch) -> N
     assert " x i8], align 64" not in code
 
 
-def test_one_round_stays_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tile is filled once: unaligned loads from memory take less time than shuffles."""
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(
+            LOADED + "workgroupBarrier(); found[start + t] = words[63u - t] + words[(t + 5u) % 64u];",
+            id="a tile that is filled once",
+        ),
+        pytest.param(
+            LOADED + SCAN.replace("words[t] = sum;", "words[t] = sum; atomicAdd(&totals[t % 2u], sum);") + STORED,
+            id="atomic operations of all threads",
+        ),
+        pytest.param(
+            LOADED + SCAN.replace("reach < 64u", "reach < given[0]") + STORED, id="a loop whose turns are not known"
+        ),
+    ],
+)
+def test_others_stay_in_memory(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TINCT_CPU_TIER", "gang")
-    body = LOADED + "workgroupBarrier(); found[start + t] = words[63u - t] + words[(t + 5u) % 64u];"
     code = tinct.load(MAIN.replace("BODY", body)).compilation("main", {}).cpu.llvm()
     assert " x i8], align 64" in code

@@ -43,7 +43,9 @@ class Knowledge:
 
     def of(self, item: Item) -> Sequence[Truth]:
         """Whether each thread passes an item of a level."""
-        return self.live(item.twin.leader) if item.twin is not None else self._joined(item)
+        if item.twin is not None or not item.incoming:
+            return self.live((item.twin or item).leader)
+        return self._joined(item)
 
     def in_turn(self, level: Level, counters: Mapping[h.Node, Values]) -> Knowledge:
         """What is known in one turn of a loop, with these counters."""

@@ -105,13 +105,11 @@ class _Nest:
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether the threads fill vectors, and what they do can be written for each vector: if only one thread runs
-        loops that are not alike for all, or atomic operations.
+        """Whether the threads fill vectors, and what they do can be written for each vector: if at first only one
+        thread runs loops that are not alike for all, or atomic operations.
         """
         gang = Gang(self.forks, self.native)
-        if not self.every:
-            return False
-        if gang.count % self.native or any(it & (it - 1) for it in gang.factors[1:]):
+        if not self.every or gang.count % self.native or any(it & (it - 1) for it in gang.factors[1:]):
             return False
         return all(self._is_of_one_thread(it) for it in self._heavy)
 
@@ -143,14 +141,11 @@ class _Nest:
         return Knowledge(self.placed, self.body, KnownValues(self.placed.types, self.forks, self.every[0]))
 
     def _is_of_one_thread(self, leader: h.Node) -> bool:
-        level = self.body.level_of[leader]
-        while level.parent is not self.body.top and level is not self.body.top:
-            assert level.parent is not None
-            level = level.parent
-        if level is not self.body.top:
-            item = next(it for it in self.body.top.items if it.inner is level)
-            return sum(it is not False for it in self.knowledge.of(item)) <= 1
-        return sum(it is not False for it in self.knowledge.live(leader)) <= 1
+        """Whether at most one thread passes a block, or enters the outermost loop around it, in the first state."""
+        *inner, top = self.body.enclosing(leader)
+        level = inner[-1] if inner else None
+        item = next(it for it in top.items if it.inner is level and (level is not None or it.leader is leader))
+        return sum(it is not False for it in self.knowledge.of(item)) <= 1
 
     def blocks(self, steps: Sequence[_Step], leader: h.Node) -> Sequence[int] | None:
         """In how many blocks of memory the words of each vector are, in some of the states; None if that is unknown."""
