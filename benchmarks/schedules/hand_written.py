@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 import tinct
+from tinct.base.errors import TinctError
 from tinct.buffers import buffer_elements
 from tinct.sessions import Buffer, Session
 from tinct.sessions.calls import Options
@@ -91,7 +93,8 @@ class Prepared:
 
     def close(self) -> None:
         """Release the buffers."""
-        self._session.close()
+        with suppress(TinctError):  # a device that failed has nothing to give back
+            self._session.close()
 
 
 def hand_written(name: str, sizes: Mapping[str, int], inputs: Arrays) -> list[HandWritten]:
