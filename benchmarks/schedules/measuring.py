@@ -7,7 +7,7 @@ out what copies to and from a GPU take.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from math import inf
@@ -28,7 +28,7 @@ from tinct.tuning.nest_tuning import job_of
 from tinct.tuning.rejected import Rejected, first_line
 from tinct.tuning.trial_data import TrialData
 
-from .hand_written import Prepared, hand_written
+from .hand_written import HandWritten, Prepared, hand_written
 from .limits import Limits
 from .problems import Problem
 
@@ -112,9 +112,10 @@ def measured(problem: Problem, lowered: Mapping[str, LoweredNest], tuned: TunedN
         attempts={} if tuned is None else _counts(tuned),
     )
     limits, kernels = Limits(), list[Prepared]()
+    fitting = list(_fitting(problem, data, run, row.notes))
     with Bench(run.device, values, contract=run.contract, form="plain", patience=60.0) as bench:
         try:
-            ways = _ways(problem, data, lowered, bench, run, kernels, row.notes)
+            ways = _ways(problem, data, lowered, bench, run, fitting, kernels)
             samples = _rounds(ways, run, partial(_measure_limits, problem, limits, run))
         finally:
             for it in kernels:
@@ -123,6 +124,24 @@ def measured(problem: Problem, lowered: Mapping[str, LoweredNest], tuned: TunedN
     row.medians = {name: median(it) for name, it in samples.items()}
     row.limits = limits.best
     return row
+
+
+def _fitting(problem: Problem, data: TrialData, run: Run, notes: list[str]) -> Iterator[HandWritten]:
+    """The kernels by hand that run in time, with right results; `notes` says which do not. Each runs alone, since one
+    that is stopped takes the buffers of all others on a GPU with it.
+    """
+    for kernel in hand_written(problem.name, data.sizes, data.inputs):
+        prepared = Prepared(kernel, data.inputs, run.device, contract=run.contract)
+        try:
+            found = prepared.result()
+        except TinctError as error:
+            notes.append(f"{kernel.name} is left out: {first_line(error)}")
+            continue
+        finally:
+            prepared.close()
+        expected = problem.numpy(*data.inputs.values()) if kernel.expected is None else kernel.expected
+        _check(f"{problem.name}, {kernel.name}", expected, found)
+        yield kernel
 
 
 def _counts(tuned: TunedNest) -> dict[str, int]:
@@ -145,11 +164,11 @@ def _ways(
     lowered: Mapping[str, LoweredNest],
     bench: Bench,
     run: Run,
+    fitting: Sequence[HandWritten],
     kernels: list[Prepared],
-    notes: list[str],
 ) -> dict[str, Way]:
-    """What is timed, by name; each has run once, and its result was right. Kernels by hand go to
-    `kernels`, and what is left out to `notes`."""
+    """What is timed, by name; each has run once, and its result was right. What is prepared of
+    kernels by hand goes to `kernels`."""
     inputs = data.inputs
     (output,) = data.outputs
     expected = problem.numpy(*inputs.values())
@@ -162,17 +181,9 @@ def _ways(
             raise click.ClickException(f"{problem.name}, {name}: {error}") from None
         _check(f"{problem.name}, {name}", expected, found)
         ways[name] = partial(_seconds_of, bench, job)
-    for kernel in hand_written(problem.name, data.sizes, inputs):
-        prepared = Prepared(kernel, inputs, run.device, contract=run.contract)
-        kernels.append(prepared)
-        try:
-            found = prepared.result()
-        except TinctError as error:  # one that takes too long, on a software GPU
-            notes.append(f"{kernel.name} is left out: {first_line(error)}")
-            continue
-        wanted = expected if kernel.expected is None else kernel.expected
-        _check(f"{problem.name}, {kernel.name}", wanted, found)
-        ways[SHADERS + kernel.name] = prepared.seconds
+    for kernel in fitting:
+        kernels.append(Prepared(kernel, inputs, run.device, contract=run.contract))
+        ways[SHADERS + kernel.name] = kernels[-1].seconds
     return ways
 
 

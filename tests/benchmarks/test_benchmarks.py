@@ -22,6 +22,9 @@ from benchmarks.problem import Problem, WrongAnswer, load_problems  # noqa: E402
 from benchmarks.report import Result, geometric_means  # noqa: E402
 from benchmarks.runner import Effort, Measurement, measure  # noqa: E402
 from benchmarks.schedules import __main__ as schedules_command  # noqa: E402
+from benchmarks.schedules.bars import bars_of, bars_of_all  # noqa: E402
+from benchmarks.schedules.decisions import read  # noqa: E402
+from benchmarks.schedules.measuring import Row  # noqa: E402
 from benchmarks.schedules.problems import problems as nests  # noqa: E402
 from benchmarks.tuning import __main__ as tuning_command  # noqa: E402
 from benchmarks.tuning.replay import Replay  # noqa: E402
@@ -244,8 +247,38 @@ def test_a_nest_is_tuned_beside_numpy(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     (row,) = json.loads(file.read_text())["nests"]
     assert row["name"] == "row sums"
-    assert row["tinct"] > 0
-    assert row["ratio"] == pytest.approx(row["numpy"] / row["tinct"])
+    assert {"tuned", "by hand", "NumPy"} <= row["seconds"].keys() == row["medians"].keys()
+    assert all(it > 0 for it in row["seconds"].values())
+
+
+@pytest.mark.parametrize("name", ["sum", "dot", "histogram", "transpose", "softmax", "3×3 stencil", "product 512"])
+def test_nests_are_compared_with_kernels_by_hand(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "schedules.json"
+    arguments = [name, "--quick", "--seconds", "0", "--rounds", "1", "--json", str(file)]
+    result = CliRunner().invoke(schedules_command.main, arguments)
+    assert result.exit_code == 0, result.output
+    for row in json.loads(file.read_text())["nests"]:
+        assert any(it.startswith("shaders/") for it in row["seconds"])
+        assert row["notes"] == []
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_decisions_by_hand_are_legal(device: str) -> None:
+    known = {it.name: it for it in nests()}
+    for name, texts in read(None, device).items():
+        for text in texts.values():
+            for sizes in (known[name].sizes, known[name].quick):
+                assert known[name].nest.lower(text, sizes=sizes, reassociate=True).stages
+
+
+def test_bars_are_ratios_of_one_row() -> None:
+    row = Row("sum", "cpu", False, {}, 100, 0, {}, {"tuned": 2.0, "by hand": 1.0, "NumPy": 3.0, "shaders/a": 2.5})
+    row.limits = {"copy": 40.0}
+    of_copy, of_numpy, of_shaders = bars_of(row)
+    assert (of_copy.figure, of_copy.holds) == (1.25, True)
+    assert (of_numpy.figure, of_shaders.figure) == (1.5, 1.25)
+    (mean,) = bars_of_all([row])
+    assert (mean.figure, mean.holds) == (pytest.approx(1.25), False)
 
 
 def test_seeds_of_the_tuner_are_compared_with_the_best_of_all(tmp_path: Path) -> None:
