@@ -44,7 +44,7 @@ from .kernel_graph import KernelGraph
 from .launch_conditions import GroupTest
 from .merge_branches import merge_branches
 from .storage import Body, Storage
-from .storings import Storing
+from .storings import Storing, loops_of_node
 
 _LENGTHS: Final = "lengths"
 
@@ -134,7 +134,8 @@ class _Rewriting:
         bodies: list[Body] = []
         for node in self.group.nodes:
             entry = self.graph.accesses(node).entry
-            bodies.append(Body(entry, {it.name: used[node, it.name] for it in entry.bindings}))
+            loops = loops_of_node(self.group.storings, node)
+            bodies.append(Body(entry, {it.name: used[node, it.name] for it in entry.bindings}, loops))
         entry = join(name, bodies, lengths)
         apply_passes(entry.module, CPU.passes)
         if merge_branches(entry.function):

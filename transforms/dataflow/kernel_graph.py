@@ -11,7 +11,7 @@ from ...ir.dataflow.scope import inputs_of
 from ...ir.hercules.entry import Binding
 from .accesses import KernelAccesses
 from .flat import FlatGraph, Value, map_expressions
-from .forms import GlobalId, LengthOf, NumWorkgroups, Scalar, StrideId
+from .forms import Counter, GlobalId, LengthOf, NumWorkgroups, Scalar, StrideId
 from .one_to_one import Use
 from .refusal import Refused
 
@@ -101,8 +101,10 @@ class KernelGraph:
 
     def in_graph(self, name: str, symbol: Hashable) -> Polynomial | None:
         """A symbol of a node's kernel as a polynomial in the graph's terms."""
-        if isinstance(symbol, (GlobalId, StrideId)):
+        if isinstance(symbol, GlobalId):
             return variable_form(symbol)
+        if isinstance(symbol, Counter):
+            return variable_form(StrideId(symbol.depth - 1))
         if isinstance(symbol, NumWorkgroups):
             extent = self.flat.nodes[name].extents
             size = self.accesses(name).entry.workgroup_size
