@@ -101,7 +101,7 @@ class Domain:
             if factor > 0:
                 self.high[axis] = max(min(self.high[axis], -form.constant // factor + 1), self.low[axis])
             else:
-                self.low[axis] = min(max(self.low[axis], -(-form.constant // factor)), self.high[axis])
+                self.low[axis] = min(max(self.low[axis], -(form.constant // factor)), self.high[axis])
 
     def tighten(self) -> None:
         """Use the sums to bound the coordinates one by one."""

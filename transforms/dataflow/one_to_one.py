@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ...ir.dataflow.expressions import Polynomial, constant_form, product_of, sum_of
-from ...ir.source import Span
 from .accesses import Access, Cover, KernelAccesses
 from .forms import Counter, GlobalId, StrideId, counters_in, variables
 from .grids import MOST_LOOPS, Affine, Domain, Grid, affine, count, domain, hull, is_injective
@@ -25,8 +24,8 @@ RULES: Final = {
     "position": "each position is a sum of products of global_invocation_id, or of counters of grid-stride loops, with "
     "numbers of the dispatch",
     "same-position": "all accesses of all kernels to the array are at the same position",
-    "strides": "loops whose counters are positions start, step and end alike in all kernels, have one end, tested before "
-    "the accesses, and are in no branch",
+    "strides": "loops whose counters are positions start, step and end alike in all kernels, never share a counter "
+    "between invocations, and are in no branch",
     "own-element": "no two invocations have the same position",
     "in-range": "no position is past the end of the array, where it would be clamped to another invocation's element",
     "covered": "what a kernel reads has been written by a kernel before it, wherever it reads it",
