@@ -58,8 +58,8 @@ def test_loops_become_one(other: str):
     [
         (_ROWS, (16, 4)),
         (
-            "let all = groups.x * groups.y * 64u; for (var i = id.y * groups.x * 16u + id.x; i < arrayLength(&src); i += all) "
-            "{ dst[i] = src[i] * 2.0; }",
+            "let all = groups.x * groups.y * 64u; for (var i = id.y * groups.x * 16u + id.x; i < arrayLength(&src); "
+            "i += all) { dst[i] = src[i] * 2.0; }",
             (16, 8),
         ),
         (
