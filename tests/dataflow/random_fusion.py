@@ -119,15 +119,18 @@ class Case:
     texts: tuple[str, ...]
 
 
-def random_case(seed: int, *, plain: bool = False) -> Case:
-    """A graph of two to five kernels joined by one-to-one edges. With `plain`, all keep to their own elements."""
+def random_case(seed: int, *, plain: bool = False, result: str | None = None) -> Case:
+    """A graph of two to five kernels joined by one-to-one edges. With `plain`, all keep to their own elements.
+
+    `result` names the output of the last one, which may be an input, too.
+    """
     rng = random.Random(seed)
     shape = rng.choice(["line", "plane", "stride", "tile"])
     type = rng.choice(["f32", "f32", "vec2f", "vec4f"])
     width, height = (rng.choice([1, 7, 16, 64, 100]), rng.choice([1, 3, 8])) if shape in _FLAT else (1, 1)
     count = width * height if shape in _FLAT else rng.choice([1, 64, 100, 128, 300])
     sizes = rng.choices([(64, 1), (32, 1), (16, 4), (1, 1)], k=2) if shape not in _FLAT else [(8, 4), (16, 2)]
-    builder = _Builder(rng, shape, type, plain=plain, sizes=sizes if rng.random() < 0.3 else sizes[:1])
+    builder = _Builder(rng, shape, type, plain=plain, sizes=sizes if rng.random() < 0.3 else sizes[:1], result=result)
     builder.build(rng.randint(2, 5))
     noise = np.random.default_rng(seed)
     channels = {"f32": 1, "vec2f": 2, "vec4f": 4}[type]
@@ -141,12 +144,22 @@ def random_case(seed: int, *, plain: bool = False) -> Case:
 
 
 class _Builder:
-    def __init__(self, rng: random.Random, shape: str, type: str, *, plain: bool, sizes: list[tuple[int, int]]) -> None:
+    def __init__(
+        self,
+        rng: random.Random,
+        shape: str,
+        type: str,
+        *,
+        plain: bool,
+        sizes: list[tuple[int, int]],
+        result: str | None,
+    ) -> None:
         self.rng = rng
         self.shape = shape
         self.type = type
         self.plain = plain
         self.sizes = sizes
+        self.result = result
         self.tiles = 2 if plain or rng.random() < 0.7 else len(_TILES)
         self.graph = tinct.Graph("random")
         self.texts: list[str] = []
@@ -197,7 +210,7 @@ class _Builder:
         for source, port in zip(sources, ports, strict=False):
             self.graph.edge(source, port, "one-to-one")
         if is_output:
-            self.graph.bind_output(sources[-1], f"out{number}")
+            self.graph.bind_output(sources[-1], (is_last and self.result) or f"out{number}")
 
     def _kernel(self) -> str:
         x, y = self.rng.choice(self.sizes)

@@ -30,6 +30,7 @@ RULES: Final = {
     "in-range": "no position is past the end of the array, where it would be clamped to another invocation's element",
     "covered": "what a kernel reads has been written by a kernel before it, wherever it reads it",
     "versions": "no kernel needs a value that a kernel before it has overwritten",
+    "levels": "what decides about nodes of an inner graph is known of its inputs before the run",
     "order": "no node outside runs between the two",
     "workgroups": "neither kernel has barriers, workgroup memory or operations on subgroups; if the sizes of their "
     "workgroups differ, neither uses the numbers of workgroups or of invocations in them",

@@ -103,7 +103,7 @@ class FusedProgram(GraphProgram):
             if name in facts.numbers:
                 yield f"the number {name!r} changes from one execution to the next"
             elif name in facts.lengths:
-                length = self._fusion.tests[0].output_length(output, facts)
+                length = self._fusion.output_length(output, facts)
                 if length != facts.length(Reference(name, ())):
                     yield f"the length of {name!r} may change from one execution to the next"
 
@@ -150,11 +150,17 @@ class FusedProgram(GraphProgram):
             return where
         found: dict[str, str] = {}
         for name, device in (where.devices or {}).items():
-            first, *rest = name.split(".")
-            for path in self._fusion.nodes.get(first, ((first,),)):
-                for origin in self._joined.nodes.get(path[0], (path,)):
-                    found[".".join((*origin, *rest))] = device
+            for origin in self._origins(tuple(name.split("."))):
+                found[".".join(origin)] = device
         return replace(where, devices=found)
+
+    def _origins(self, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        """The paths in the original of what is at a path."""
+        nodes, joined = self._fusion.nodes, self._joined.nodes
+        known = next((count for count in range(len(path), 0, -1) if path[:count] in nodes), 0)
+        for first, *rest in nodes[path[:known]] if known else (path[:1],):
+            for origin in joined.get(first, ((first,),)):
+                yield (*origin, *rest, *path[known or 1 :])
 
 
 def _fused(program: GraphProgram) -> Fused:
