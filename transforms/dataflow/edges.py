@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from ...ir.dataflow.expressions import Polynomial, difference, expressions_of, sum_of
+from ...ir.dataflow.expressions import Polynomial, constant_form, difference, expressions_of, sum_of
 from ...ir.dataflow.nodes import CreateNode, Endpoint, Function, Graph, IntegerLiteral, Leaf, Module, Replication
 from ...ir.source import Span
 from .accesses import Access, KernelAccesses
@@ -173,7 +173,7 @@ def _apart(source: Use, write: Access, sink: Use, read: Access) -> Polynomial:
     if any(map(is_never_zero, rests)):
         message = f"{sink.binding!r} is accessed in another grid-stride loop, or in none [same-position]"
         raise Refused(message, read.span, sink.name)
-    return next(filter(None, rests), frozenset())
+    return next((it for it in rests if it), constant_form(0))
 
 
 def _rest(left: Polynomial | None, right: Polynomial | None, sink: Use, read: Access) -> Polynomial:
