@@ -13,8 +13,10 @@ import pytest
 import tinct
 from tinct.graphs import zeros
 from tinct.graphs.fusing import FusedProgram
+from tinct.ir.dataflow.expressions import Facts
 from tinct.transforms.dataflow.accesses import kernel_accesses
 from tinct.transforms.dataflow.grids import Grid
+from tinct.transforms.dataflow.launch_conditions import GroupTest
 from tinct.transforms.dataflow.one_to_one import RULES, written_whole
 
 from .fused_chains import chain as _chain
@@ -554,3 +556,20 @@ def test_elements_below_the_first_that_is_written():
     given = {"x": np.ones(10, np.float32), "z": np.arange(10, dtype=np.float32) + 10}
     fused = _check(graph, given)
     assert _rule(fused.failure(given) or "") == "covered"
+
+
+def test_launches_with_equal_numbers_are_tested_once(monkeypatch: pytest.MonkeyPatch):
+    fused = _chain(_kernel(_DOUBLE), _kernel(_ADD)).fused()
+    tested: list[int] = []
+    plain = GroupTest.failure
+
+    def failure(self: GroupTest, facts: Facts) -> str | None:
+        tested.append(1)
+        return plain(self, facts)
+
+    monkeypatch.setattr(GroupTest, "failure", failure)
+    for count, times in ((100, 1), (100, 1), (50, 2), (100, 2), (50, 2)):
+        assert fused.failure(_inputs(count)) is None
+        assert len(tested) == times
+    np.testing.assert_array_equal(fused.run(_inputs(50))["y"], _inputs(50)["x"] * 2 + 1)
+    assert len(tested) == 2
