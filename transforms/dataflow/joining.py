@@ -266,6 +266,7 @@ class _Joining:
             firsts = {*own[-1:]}
         if not own:
             return set()
+        assert len(own) == len(loops), "shared storage that is accessed outside of the innermost loop"
         replaced |= dict(zip(own, state.carried, strict=True))
         replaced[own[-1]] = self._version(storage, loops)
         state.inside = own[-1].values[loops[-1].latch]

@@ -145,7 +145,8 @@ def _check_loops(uses: Sequence[Use]) -> None:
     for use in uses[1:]:
         if len(use.loops) != len(first.loops):
             numbers = f"in {len(first.loops)} grid-stride loops by {first.name!r}, in {len(use.loops)} by this kernel"
-            raise Refused(f"{use.binding!r} is accessed {numbers} [same-position]", use.all[0].span, use.name)
+            place = use.all[0].span if use.all else None
+            raise Refused(f"{use.binding!r} is accessed {numbers} [same-position]", place, use.name)
         for one, other in zip(first.loops, use.loops, strict=True):
             _check_alike("start", in_graph(one.start, first), in_graph(other.start, use), use)
             _check_alike("step", in_graph(one.step, first), in_graph(other.step, use), use)
