@@ -62,6 +62,7 @@ class GpuQueue:
     """
 
     def __init__(self, device: GpuDevice) -> None:
+        self._live: set[int] = set()  # first, since `__del__` reads it after a start that failed
         self.device = device
         self._child = device.start()
         self.is_broken = False
@@ -82,7 +83,6 @@ class GpuQueue:
         """The bytes of dispatches in a row that are sent next."""
         self._posted: list[Sent] = []
         """What was sent and not waited for."""
-        self._live: set[int] = set()
         self._garbage: deque[int] = deque()
         self._pipelines: WeakValueDictionary[object, Resident] = WeakValueDictionary()
 

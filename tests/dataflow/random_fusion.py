@@ -14,7 +14,7 @@ from tinct.graphs.builder import Node
 from tinct.graphs.operands import Port
 
 _HEADER = """
-struct Size {{ width: u32, height: u32, count: u32, scale: f32 }}
+struct Size {{ width: u32, height: u32, count: u32, stride: u32, scale: f32 }}
 @group(0) @binding(0) var<uniform> size: Size;
 @group(0) @binding(1) var<storage, read> src: array<{type}>;
 @group(0) @binding(2) var<storage, read> other: array<{type}>;
@@ -84,13 +84,30 @@ _OTHER_BODIES = [
     "dst[i / 2u] = src[i] + other[i];",
 ]
 """Accesses to other elements, and elements that are not surely written."""
-_STRIDE = """
-    for (var i = id.x; i < {end}; i += groups.x * {x}u) {{ {body} }}
-"""
-_WHILE = """
-    var i = id.x; let step = groups.x * {x}u;
-    loop {{ if i >= {end} {{ break; }} {body} continuing {{ i += step; }} }}
-"""
+_STRIDES = [
+    "for (var i = id.x; i < {end}; i += groups.x * {x}u) {{ {body} }}",
+    "var i = id.x; let step = groups.x * {x}u; "
+    "loop {{ if i >= {end} {{ break; }} {body} continuing {{ i += step; }} }}",
+    "var i = group.x * {x}u + local.x; while i < {end} {{ {body} i = i + size.stride; }}",
+    "for (var j = i32(id.x); j < i32({end}); j += i32(size.stride)) {{ let i = u32(j); {body} }}",
+    "for (var i = id.x; i < {end} && i < arrayLength(&dst); i += size.stride) {{ {body} }}",
+    "var sum = 0u; for (var i = id.x; i < {end}; i += size.stride) {{ sum += i; if sum > 1u << 30u {{ continue; }} "
+    "{body} }}",
+    "for (var k = id.x; k < {end}; k += size.stride) {{ let i = k; {body} }} if id.x > 3u {{ _ = src[0]; }}",
+]
+_TILES = [
+    "for (var v = id.y; v < size.height; v += groups.y * {y}u) {{ "
+    "for (var u = id.x; u < size.width; u += groups.x * {x}u) {{ let i = position(u, v); {body} }} }}",
+    "var v = id.y; while v < size.height {{ var u = id.x; while u < size.width {{ let i = u + size.width * v; {body} "
+    "u += groups.x * {x}u; }} v += groups.y * {y}u; }}",
+    "for (var i = id.y * groups.x * {x}u + id.x; i < size.width * size.height; i += groups.x * groups.y * {x}u * {y}u) "
+    "{{ {body} }}",
+    "for (var u = id.x; u < size.width; u += groups.x * {x}u) {{ "
+    "for (var v = id.y; v < size.height; v += groups.y * {y}u) {{ let i = position(u, v); {body} }} }}",
+]
+
+
+_FLAT = ("plane", "tile")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +119,18 @@ class Case:
     texts: tuple[str, ...]
 
 
-def random_case(seed: int, *, plain: bool = False) -> Case:
-    """A graph of two to five kernels joined by one-to-one edges. With `plain`, all keep to their own elements."""
+def random_case(seed: int, *, plain: bool = False, result: str | None = None) -> Case:
+    """A graph of two to five kernels joined by one-to-one edges. With `plain`, all keep to their own elements.
+
+    `result` names the output of the last one, which may be an input, too.
+    """
     rng = random.Random(seed)
-    shape = rng.choice(["line", "plane", "stride"])
+    shape = rng.choice(["line", "plane", "stride", "tile"])
     type = rng.choice(["f32", "f32", "vec2f", "vec4f"])
-    width, height = (rng.choice([1, 7, 16, 64, 100]), rng.choice([1, 3, 8])) if shape == "plane" else (1, 1)
-    count = width * height if shape == "plane" else rng.choice([1, 64, 100, 128, 300])
-    sizes = rng.choices([(64, 1), (32, 1), (16, 4), (1, 1)], k=2) if shape != "plane" else [(8, 4), (16, 2)]
-    builder = _Builder(rng, shape, type, plain=plain, sizes=sizes if rng.random() < 0.3 else sizes[:1])
+    width, height = (rng.choice([1, 7, 16, 64, 100]), rng.choice([1, 3, 8])) if shape in _FLAT else (1, 1)
+    count = width * height if shape in _FLAT else rng.choice([1, 64, 100, 128, 300])
+    sizes = rng.choices([(64, 1), (32, 1), (16, 4), (1, 1)], k=2) if shape not in _FLAT else [(8, 4), (16, 2)]
+    builder = _Builder(rng, shape, type, plain=plain, sizes=sizes if rng.random() < 0.3 else sizes[:1], result=result)
     builder.build(rng.randint(2, 5))
     noise = np.random.default_rng(seed)
     channels = {"f32": 1, "vec2f": 2, "vec4f": 4}[type]
@@ -119,17 +139,28 @@ def random_case(seed: int, *, plain: bool = False) -> Case:
     }
     if type != "f32":
         inputs = {name: np.asarray(value).reshape(-1, channels) for name, value in inputs.items()}
-    more = {"width": width, "height": height, "count": count, "scale": 0.75}
+    more = {"width": width, "height": height, "count": count, "stride": 64, "scale": 0.75}
     return Case(builder.graph, {**inputs, **more}, tuple(builder.texts))
 
 
 class _Builder:
-    def __init__(self, rng: random.Random, shape: str, type: str, *, plain: bool, sizes: list[tuple[int, int]]) -> None:
+    def __init__(
+        self,
+        rng: random.Random,
+        shape: str,
+        type: str,
+        *,
+        plain: bool,
+        sizes: list[tuple[int, int]],
+        result: str | None,
+    ) -> None:
         self.rng = rng
         self.shape = shape
         self.type = type
         self.plain = plain
         self.sizes = sizes
+        self.result = result
+        self.tiles = 2 if plain or rng.random() < 0.7 else len(_TILES)
         self.graph = tinct.Graph("random")
         self.texts: list[str] = []
 
@@ -137,10 +168,10 @@ class _Builder:
         """Kernels that each take one or two results from before."""
         for name in ("a", "b"):
             self.graph.input(name, f"array<{self.type.replace('vec2f', 'vec2<f32>').replace('vec4f', 'vec4<f32>')}>")
-        for name in ("width", "height", "count"):
+        for name in ("width", "height", "count", "stride"):
             self.graph.input(name, "u32")
         self.graph.input("scale", "f32")
-        extents = {"line": "count", "plane": ("width", "height"), "stride": 64}[self.shape]
+        extents = {"line": "count", "plane": ("width", "height"), "stride": 64, "tile": (16, 4)}[self.shape]
         results: list[Port] = []
         nodes: list[tuple[Node, list[Port]]] = []
         for number in range(count):
@@ -148,7 +179,7 @@ class _Builder:
             self.texts.append(text)
             node = self.graph.node(tinct.load(text)["main"], threads=extents, name=f"n{number}")
             nodes.append((node, list(results)))
-            for member in ("width", "height", "count", "scale"):
+            for member in ("width", "height", "count", "stride", "scale"):
                 self.graph.bind_input(member, node[f"size.{member}"])
             results.append(node["dst"])
         self._connect(nodes)
@@ -179,7 +210,7 @@ class _Builder:
         for source, port in zip(sources, ports, strict=False):
             self.graph.edge(source, port, "one-to-one")
         if is_output:
-            self.graph.bind_output(sources[-1], f"out{number}")
+            self.graph.bind_output(sources[-1], (is_last and self.result) or f"out{number}")
 
     def _kernel(self) -> str:
         x, y = self.rng.choice(self.sizes)
@@ -189,15 +220,17 @@ class _Builder:
         body = self.rng.choice(bodies).format(type=self.type)
         if self.shape == "stride":
             end = self.rng.choice(["size.count", "arrayLength(&dst)", "arrayLength(&src)"])
-            code = self.rng.choice([_STRIDE, _WHILE]).format(end=end, x=x, body=body)
+            code = self.rng.choice(_STRIDES).format(end=end, x=x, body=body)
+        elif self.shape == "tile":
+            code = self.rng.choice(_TILES[: self.tiles]).format(x=x, y=y, body=body)
         else:
             index = self.rng.choice(_LINES if self.shape == "line" else _PLANES).format(x=x, y=y)
             guards = _GUARDS_OF_LINES if self.shape == "line" else _GUARDS_OF_PLANES
             code = index + " " + self.rng.choice(guards).format(body=body)
-        y = y if self.shape == "plane" else 1
+        y = y if self.shape in _FLAT else 1
         names = "@builtin(global_invocation_id) id: vec3u, @builtin(workgroup_id) group: vec3u, "
         names += "@builtin(local_invocation_id) local: vec3u, @builtin(local_invocation_index) index: u32, "
         names += "@builtin(num_workgroups) groups: vec3u"
-        uses = "_ = &other; _ = &src; _ = LIMIT; _ = size.scale;"
+        uses = "_ = &other; _ = &src; _ = LIMIT; _ = size.scale; _ = size.stride;"
         head = f"{_HEADER.format(type=self.type)}\n@compute @workgroup_size({x}, {y})\n"
         return f"{head}fn main({names}) {{ {uses} {code} }}\n"

@@ -131,8 +131,14 @@ def test_one_invocation():
 
 
 def test_strides_of_other_workgroups():
+    """Whether the numbers of invocations are equal is decided by a launch."""
     other = _kernel(_STRIDES.replace("64u", "32u"), size="32")
-    (warning,) = _graph(_kernel(_STRIDES), other).warnings
+    assert _graph(_kernel(_STRIDES), other).warnings == ()
+
+
+@pytest.mark.parametrize("strides", [_STRIDES.replace("id.x", "id.x + 1u"), f"{_STRIDES} dst[id.x] = src[id.x];"])
+def test_other_loops(strides: str):
+    (warning,) = _graph(_kernel(_STRIDES), _kernel(strides)).warnings
     assert "grid-stride" in warning.message
 
 

@@ -1,11 +1,8 @@
-"""Emitted plans: followed by wgpu-py alone, and by JavaScript under node where Dawn's package is."""
+"""Emitted plans, and how wgpu-py alone follows them."""
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -172,33 +169,3 @@ def test_the_command_line_emits(tmp_path: Path) -> None:
     fed = call(str(EXAMPLES["life"] / "life.hpvm"), "--emit", str(target), "--feed", "cells=cells", *LIFE)
     assert fed.exit_code == 0, fed.output
     assert json.loads((target / "plan.json").read_text())["feeds"] == [{"output": "cells", "input": "cells"}]
-
-
-def scripts(folder: Path) -> tuple[Path, dict[str, str]]:
-    """The JavaScript example beside Dawn's package, and the environment for node; skips where one is not there."""
-    package = os.environ.get("TINCT_WEBGPU")
-    if shutil.which("node") is None or package is None:
-        pytest.skip("needs node, and TINCT_WEBGPU with the folder that has node_modules/webgpu")
-    for it in (EXAMPLES["life"].parent / "emit").glob("*.mjs"):
-        shutil.copy(it, folder)
-    (folder / "node_modules").symlink_to(Path(package) / "node_modules")
-    return folder / "run.mjs", {**os.environ, "XDG_RUNTIME_DIR": str(folder)}
-
-
-@each_folder
-def test_javascript_gives_the_same_as_the_graph(folder: Path, tmp_path: Path) -> None:
-    example = module(folder)
-    script, environment = scripts(tmp_path)
-    given = example.inputs(np.random.default_rng(3))
-    emit(example.GRAPH, tmp_path / "program", given)
-    arguments = ["node", str(script), str(tmp_path / "program")]
-    ran = subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    if "there is no GPU that WebGPU can use" in ran.stderr:
-        pytest.skip("Dawn finds no GPU; Mesa's llvmpipe must be of version 25")
-    assert ran.returncode == 0, ran.stderr
-    for name, array in example.GRAPH.run(given, device="cpu").items():
-        found = (tmp_path / "program" / "outputs" / f"{name}.bin").read_bytes()
-        if hasattr(example, "ACCURACY") and array.dtype == np.float32:
-            np.testing.assert_allclose(np.frombuffer(found, np.float32), array.ravel(), **example.ACCURACY)
-        elif not hasattr(example, "ACCURACY"):
-            check(found, array)

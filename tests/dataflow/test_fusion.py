@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,70 +13,23 @@ import pytest
 import tinct
 from tinct.graphs import zeros
 from tinct.graphs.fusing import FusedProgram
+from tinct.ir.dataflow.expressions import Facts
 from tinct.transforms.dataflow.accesses import kernel_accesses
 from tinct.transforms.dataflow.grids import Grid
+from tinct.transforms.dataflow.launch_conditions import GroupTest
 from tinct.transforms.dataflow.one_to_one import RULES, written_whole
 
+from .fused_chains import chain as _chain
+from .fused_chains import check as _check
+from .fused_chains import inputs_of as _inputs
+from .fused_chains import kernel as _kernel
+from .fused_chains import nodes_of as _nodes
+from .fused_chains import rule_of as _rule
 from .random_fusion import random_case
 from .support import DEVICES
 
-_HEAD = """
-struct Size { width: u32, count: u32 }
-@group(0) @binding(0) var<uniform> size: Size;
-@group(0) @binding(1) var<storage, read> src: array<f32>;
-@group(0) @binding(2) var<storage, read_write> dst: array<f32>;
-"""
 _DOUBLE = "if id.x < arrayLength(&dst) { dst[id.x] = src[id.x] * 2.0; }"
 _ADD = "if id.x >= arrayLength(&dst) { return; } dst[id.x] = src[id.x] + 1.0;"
-
-
-def _kernel(body: str, *, size: str = "64", head: str = "") -> tinct.Kernel:
-    names = "@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) lane: u32, "
-    names += "@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u"
-    uses = "_ = size.width; _ = &src;"
-    text = f"{_HEAD}{head}\n@compute @workgroup_size({size})\nfn main({names}) {{ {uses} {body} }}\n"
-    return tinct.load(text)["main"]
-
-
-def _chain(
-    *kernels: tinct.Kernel, threads: Any = ("len(x)",), each: list[str] | None = None, way: str = "one-to-one"
-) -> tinct.Graph:
-    """Kernels from `src` to `dst`, one after another, on `x`; the result is `y`."""
-    graph = tinct.Graph("chain")
-    last = None
-    for number, kernel in enumerate(kernels):
-        extents: Any = each[number] if each is not None else threads
-        node = graph.node(kernel, threads=extents, name=f"n{number}")
-        graph.bind_input("width", node["size.width"])
-        graph.bind_input("count", node["size.count"])
-        if last is None:
-            graph.bind_input("x", node["src"])
-        else:
-            graph.edge(last["dst"], node["src"], way)
-        graph.bind_input(zeros("len(x)"), node["dst"])
-        last = node
-    assert last is not None
-    graph.bind_output(last["dst"], "y")
-    return graph
-
-
-def _inputs(count: int = 100, width: int = 10) -> dict[str, Any]:
-    return {"x": np.linspace(-3, 5, count).astype(np.float32), "width": width, "count": count}
-
-
-def _check(graph: tinct.Graph, inputs: Mapping[str, Any], devices: list[str] | None = None) -> FusedProgram:
-    """The fused graph, which gives what the graph gives, bit for bit."""
-    fused = graph.fused()
-    for device in ["interp", "cpu"] if devices is None else devices:
-        wanted, found = graph.run(inputs, device=device), fused.run(inputs, device=device)
-        for name, array in wanted.items():
-            np.testing.assert_array_equal(found[name], array)
-    return fused
-
-
-def _nodes(fused: FusedProgram, inputs: Mapping[str, Any]) -> int:
-    """The number of nodes that a run executes."""
-    return len(fused.run_timed(inputs).timings)
 
 
 def test_array_between_is_gone():
@@ -297,10 +249,6 @@ def test_rules_that_shaders_break(rule: str, bodies: list[str]):
     assert _rule(remark.message) == rule
     assert rule in RULES
     assert _nodes(fused, _inputs()) == 2
-
-
-def _rule(message: str) -> str:
-    return message.rpartition("[")[2].rstrip("]")
 
 
 def test_refusal_shows_the_access():
@@ -576,7 +524,7 @@ def test_written_whole(body: str, lengths: tuple[int, int], expected: bool):
             "tile[lane]",
         ),
         (
-            "for (var i = id.x; i < arrayLength(&dst); i += groups.x * 64) { dst[i] = src[i]; }",
+            "for (var i = id.x; i < arrayLength(&dst); i += groups.x * 64) { if i > 9 { break; } dst[i] = src[i]; }",
             "",
             "dst[i] = src[i]",
         ),
@@ -588,3 +536,40 @@ def test_refusals_have_a_place_in_the_wgsl(body: str, head: str, place: str) -> 
     assert not remark.is_fused
     assert str(remark).endswith("^" * len(place))
     assert place in str(remark)
+
+
+def test_elements_below_the_first_that_is_written():
+    """They keep what they had before."""
+    guard = "id.x < arrayLength(&dst)"
+    bodies = (f"if id.x >= 5u && {guard} {{ dst[id.x] *= 2.0; }}", f"if {guard} {{ dst[id.x] += 1.0; }}")
+    graph = tinct.Graph("in_place")
+    first, second = (
+        graph.node(_kernel(it), threads="len(x)", name=name) for name, it in zip("ab", bodies, strict=True)
+    )
+    for node in (first, second):
+        graph.bind_input(0, node["size.width"])
+        graph.bind_input(0, node["size.count"])
+        graph.bind_input("x", node["src"])
+    graph.bind_input("z", first["dst"])
+    graph.edge(first["dst"], second["dst"], "one-to-one")
+    graph.bind_output(second["dst"], "y")
+    given = {"x": np.ones(10, np.float32), "z": np.arange(10, dtype=np.float32) + 10}
+    fused = _check(graph, given)
+    assert _rule(fused.failure(given) or "") == "covered"
+
+
+def test_launches_with_equal_numbers_are_tested_once(monkeypatch: pytest.MonkeyPatch):
+    fused = _chain(_kernel(_DOUBLE), _kernel(_ADD)).fused()
+    tested: list[int] = []
+    plain = GroupTest.failure
+
+    def failure(self: GroupTest, facts: Facts) -> str | None:
+        tested.append(1)
+        return plain(self, facts)
+
+    monkeypatch.setattr(GroupTest, "failure", failure)
+    for count, times in ((100, 1), (100, 1), (50, 2), (100, 2), (50, 2)):
+        assert fused.failure(_inputs(count)) is None
+        assert len(tested) == times
+    np.testing.assert_array_equal(fused.run(_inputs(50))["y"], _inputs(50)["x"] * 2 + 1)
+    assert len(tested) == 2

@@ -400,7 +400,7 @@ def test_the_type_of_an_input() -> None:
     graph.bind_input(zeros("len(data)"), node["dst"])
     graph.bind_input("n * 2", node["value"])
     graph.bind_output(node["dst"], "dst")
-    with pytest.raises(tinct.InputError, match=r"len\(data\): nothing says what type the input 'data' of"):
+    with pytest.raises(tinct.InputError, match=r"node .fill.: len\(data\): nothing says what type the input 'data' of"):
         graph.run({})
     graph.input("data", "array<vec2<f32>>")
     with pytest.raises(tinct.InputError, match=r"sizes\[1\]: nothing says what type the input 'sizes'"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, nullcontext
 
@@ -218,3 +220,18 @@ def test_a_limit_counts_from_now(monkeypatch: pytest.MonkeyPatch) -> None:
     queue.wait()
     assert seconds == [DEFAULT_SECONDS, 3, DEFAULT_SECONDS, 2 * DEFAULT_SECONDS]
     queue.close()
+
+
+def test_a_queue_whose_process_does_not_start_is_dropped_silently(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = shared_device("")
+
+    def start() -> None:
+        raise GpuError("timeout", "no start")
+
+    unraisable: list[object] = []
+    monkeypatch.setattr(device, "start", start)
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    with pytest.raises(GpuError, match="no start"):
+        GpuQueue(device)
+    gc.collect()
+    assert not unraisable

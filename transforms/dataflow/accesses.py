@@ -7,17 +7,18 @@ on how the kernel is spelled.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, assert_never
 
 from ...ir import types as w
 from ...ir.dataflow.expressions import Polynomial
 from ...ir.hercules import nodes as h
+from ...ir.hercules.analyses import Loop
 from ...ir.hercules.entry import Binding, EntryPoint
 from ...ir.hercules.placement import place_nodes
 from ...ir.hercules.types import is_collection
 from ...ir.source import Span
-from .forms import Forms, Opaque, WorkgroupId, constant_path, variables
+from .forms import Counter, Forms, Opaque, WorkgroupId, constant_path, counters_in, variables
 from .guards import GuardFinder, Guards
 
 Kind: TypeAlias = Literal["read", "write", "atomic"]
@@ -56,6 +57,9 @@ class KernelAccesses:
     """All accesses of an entry point, by binding, and what is surely written. `whole` has bindings that are used in a
     way that is no access to an element, each with the reason. `cooperation` is the first place where invocations depend
     on one another by barriers, workgroup memory or operations on subgroups.
+
+    `stays` has, for each counter in an index, the guards under which its loop and those around it go on, and `strays`
+    the reasons why loops of counters cannot run together with those of other kernels.
     """
 
     entry: EntryPoint
@@ -63,6 +67,8 @@ class KernelAccesses:
     covers: Mapping[str, tuple[Cover, ...]]
     whole: Mapping[str, str]
     cooperation: Span | None
+    stays: Mapping[Counter, Guards] = field(default_factory=dict["Counter", Guards])
+    strays: Mapping[Counter, str] = field(default_factory=dict["Counter", str])
 
     def binding(self, name: str) -> Binding:
         """The binding of that name."""
@@ -112,11 +118,32 @@ class _Finder:
                 )
         covers = {name: tuple(self._covers(name, found)) for name, found in accesses.items()}
         found = {name: tuple(them) for name, them in accesses.items()}
-        return KernelAccesses(self.entry, found, covers, whole, cooperation)
+        indices = [it.index for them in found.values() for it in them if it.index is not None]
+        counters = {counter: None for index in indices for counter in counters_in(index)}
+        stays = {it: self.guards.of(it.stay) for it in counters}
+        strays = {it: why for it in counters if (why := self._why_apart(it))}
+        return KernelAccesses(self.entry, found, covers, whole, cooperation, stays, strays)
+
+    def _why_apart(self, counter: Counter) -> str:
+        """Why the loop of a counter cannot run together with that of another kernel; empty if it can."""
+        around = self.placed.loops.around[counter.loop.header]
+        above = self._stay_of(around[-2]) if len(around) > 1 else self.placed.nest.around[counter.loop.header][-1]
+        if above is None:
+            return "its loop is within one that is no grid-stride loop"
+        if not self.guards.is_sure(counter.loop.header, above):
+            return "its loop is within a branch"
+        return ""
+
+    def _stay_of(self, loop: Loop) -> h.Node | None:
+        """The block in a loop with a counter where it goes on."""
+        phis = (it for it in self.entry.function.nodes if isinstance(it, h.Phi) and it.region is loop.header)
+        found = (it for phi in phis for it in counters_in(self.forms.of(phi)) if it.phi is phi)
+        return next((it.stay for it in found), None)
 
     def _access(self, name: str, node: h.Read | h.Write | h.Atomic) -> Access:
         kind: Kind = "read" if isinstance(node, h.Read) else "write" if isinstance(node, h.Write) else "atomic"
-        guards = self.guards.of(self.placed.place[node])
+        place = self.placed.place[node]
+        guards = self.guards.of(place)
         first = node.indices[0] if node.indices else None
         if not isinstance(first, h.PositionIndex) or self._is_bare(name):
             return Access(name, kind, None, None, guards, node.span, f"{name!r} is no array")
@@ -124,8 +151,15 @@ class _Finder:
         if is_collection(self._accessed_type(node)):
             part = None
         index = self.forms.of(first.position)
-        why = _why_not(index)
+        why = _why_not(index) or self._why_outside(index, place)
+        guards = guards.within(counters_in(index))
         return Access(name, kind, None if why else index, part, guards, node.span, why)
+
+    def _why_outside(self, index: Polynomial, place: h.Node) -> str:
+        """Why the counters in an index do not have the values there that their loops go through."""
+        if all(self.placed.dominators.dominates(it.stay, place) for it in counters_in(index)):
+            return ""
+        return "its position is the counter of a loop, before its condition is tested or after its end"
 
     def _accessed_type(self, node: h.Read | h.Write | h.Atomic) -> h.Type | None:
         if isinstance(node, h.Atomic):
@@ -148,7 +182,8 @@ class _Finder:
             return
         for part in dict.fromkeys(it.part for it in writes):
             if part is not None:
-                yield from (Cover(index, part, guards) for guards in self._covered(last, part, end, set()))
+                found = self._covered(last, part, end, set())
+                yield from (Cover(index, part, guards.within(counters_in(index))) for guards in found)
 
     def _last_version(self, name: str) -> tuple[h.Node | None, h.Node | None]:
         """The version of a binding at the end of an invocation, and the control there."""

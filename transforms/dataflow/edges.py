@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from ...ir.dataflow.expressions import Polynomial, difference, expressions_of, sum_of
+from ...ir.dataflow.expressions import Polynomial, constant_form, difference, expressions_of, sum_of
 from ...ir.dataflow.nodes import CreateNode, Endpoint, Function, Graph, IntegerLiteral, Leaf, Module, Replication
 from ...ir.source import Span
 from .accesses import Access, KernelAccesses
 from .flat import Given, flatten
-from .forms import GlobalId, StrideId, variables
+from .forms import Counter, GlobalId, counters_in, variables
 from .kernel_graph import KernelGraph
 from .one_to_one import Use, in_graph, is_never_zero
 from .refusal import Refused
@@ -124,7 +124,9 @@ def _check(source: Use, sink: Use, node: CreateNode) -> bool:
 
 def _check_own_element(sink: Use, read: Access, node: CreateNode) -> None:
     """Raise Refused for a position that does not depend on the number of an invocation along some axis."""
-    used = {it.axis for it in variables(_position(sink, read)) if isinstance(it, (GlobalId, StrideId))}
+    assert read.index is not None
+    used = {it.axis for it in variables(read.index) if isinstance(it, GlobalId)}
+    used |= {axis for it in counters_in(read.index) for axis in it.axes}
     for axis, size in enumerate(sink.accesses.entry.workgroup_size):
         is_one = size == 1 and (axis >= len(node.extents) or node.extents[axis] == IntegerLiteral(1))
         if axis not in used and not is_one:
@@ -154,12 +156,36 @@ def _may_meet(write: Access, read: Access) -> bool:
 def _difference(source: Use, write: Access, sink: Use, read: Access) -> Polynomial:
     """What the position of a read has more than that of a write, modulo 2^32. Raises Refused."""
     written, found = _position(source, write), _position(sink, read)
-    rest = frozenset((monomial, number) for monomial, it in sum_of(found, written, -1) if (number := it % _WORDS))
-    strides = [it for it in variables(written) | variables(found) if isinstance(it, StrideId)]
-    if strides and (rest or source.accesses.entry.workgroup_size != sink.accesses.entry.workgroup_size):
+    if len(_loops(write)) != len(_loops(read)):
         message = f"{sink.binding!r} is accessed in another grid-stride loop, or in none [same-position]"
         raise Refused(message, read.span, sink.name)
-    return rest
+    rest = _rest(written, found, sink, read)
+    return rest or _apart(source, write, sink, read)
+
+
+def _apart(source: Use, write: Access, sink: Use, read: Access) -> Polynomial:
+    """What the starts and the steps of the loops of a read have more than those of a write at the same position: the
+    first difference. Raises Refused.
+    """
+    pairs = zip(_loops(write), _loops(read), strict=True)
+    forms = [pair for one, other in pairs for pair in ((one.start, other.start), (one.step, other.step))]
+    rests = [_rest(in_graph(left, source), in_graph(right, sink), sink, read) for left, right in forms]
+    if any(map(is_never_zero, rests)):
+        message = f"{sink.binding!r} is accessed in another grid-stride loop, or in none [same-position]"
+        raise Refused(message, read.span, sink.name)
+    return next((it for it in rests if it), constant_form(0))
+
+
+def _rest(left: Polynomial | None, right: Polynomial | None, sink: Use, read: Access) -> Polynomial:
+    """What the second form has more than the first, modulo 2^32. Raises Refused."""
+    if left is None or right is None:
+        message = f"{sink.binding!r}: its loop depends on a number that another node gives [position]"
+        raise Refused(message, read.span, sink.name)
+    return frozenset((monomial, number) for monomial, it in sum_of(right, left, -1) if (number := it % _WORDS))
+
+
+def _loops(access: Access) -> list[Counter]:
+    return sorted(counters_in(access.index or frozenset()), key=lambda it: it.depth)
 
 
 def _position(use: Use, access: Access) -> Polynomial:

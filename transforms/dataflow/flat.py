@@ -186,8 +186,10 @@ class _Level:
                 return replace(expression, value=found)
             case Binary(op, lhs, rhs):
                 return Binary(op, self.expression(lhs), self.expression(rhs))
-            case Query(level=level) if level > 0 and self.path:
+            case Query(level=level) if 0 < level <= len(self.path):
                 return IntegerLiteral(0)  # an ancestor without dimensions may only have been asked for their number
+            case Query(level=level) if level > 0:
+                return replace(expression, level=level - len(self.path))
             case Query() | IntegerLiteral() | FloatLiteral():
                 return expression
             case _:

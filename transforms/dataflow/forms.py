@@ -31,11 +31,9 @@ class GlobalId:
 
 @dataclass(frozen=True, slots=True)
 class StrideId:
-    """The counter of a grid-stride loop along an axis: it begins at the component of `global_invocation_id`, and is
-    raised by the number of all invocations along the axis. No two invocations and iterations share a value.
-    """
+    """The counter of the grid-stride loop at a level, from 0 for the outermost, that kernels have in common."""
 
-    axis: int
+    level: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +65,31 @@ class Scalar:
     path: tuple[int, ...]
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Counter:
+    """The counter of a loop that begins at a form of the invocation, and is raised by the same amount each time, as in
+    a grid-stride loop. The loop has one exit.
+
+    `stay` and `exit` are the outputs of the branch that tests whether the loop goes on. `depth` is the number of loops
+    around a block in it.
+    """
+
+    phi: h.Phi
+    loop: Loop
+    start: Polynomial
+    step: Polynomial
+    is_signed: bool
+    branch: h.If
+    stay: h.Read
+    exit: h.Read
+    depth: int
+
+    @property
+    def axes(self) -> set[int]:
+        """The axes of the grid along which it begins at different values."""
+        return {it.axis for it in variables(self.start) if isinstance(it, GlobalId)}
+
+
 @dataclass(frozen=True, slots=True)
 class Opaque:
     """Any other value."""
@@ -74,12 +97,21 @@ class Opaque:
     node: h.Node
 
 
-Symbol: TypeAlias = GlobalId | StrideId | WorkgroupId | NumWorkgroups | LengthOf | Scalar | Opaque
+Symbol: TypeAlias = GlobalId | StrideId | Counter | WorkgroupId | NumWorkgroups | LengthOf | Scalar | Opaque
+
+
+_NUMBERS: Final = (NumWorkgroups, LengthOf, Scalar)
+"""The symbols of numbers that all invocations of a launch share."""
 
 
 def variables(form: Polynomial) -> set[Hashable]:
     """The variables of a polynomial."""
     return {variable for monomial, _ in form for variable, _ in monomial}
+
+
+def counters_in(form: Polynomial) -> set[Counter]:
+    """The counters of loops in a polynomial."""
+    return {it for it in variables(form) if isinstance(it, Counter)}
 
 
 def constant_path(indices: list[h.Index]) -> tuple[int, ...] | None:
@@ -173,20 +205,36 @@ class Forms:
         return sum_of(variable_form(GlobalId(axis)), first, -1)
 
     def _counter(self, phi: h.Phi, region: h.Node, values: list[h.Node]) -> Polynomial | None:
-        """The counter of a grid-stride loop."""
+        """The counter of a loop with one exit, whose start and step do not depend on other loops."""
         loop = self.loops.get(region)
         if loop is None or not isinstance(region, h.Region) or len(values) != 2:
             return None
         latches = [value for value, at in zip(values, region.predecessors, strict=True) if at in loop.latches]
         firsts = [value for value in values if value not in latches]
-        if len(latches) != 1 or len(firsts) != 1:
+        type = self.placed.types[phi]
+        ends = self._exit(loop)
+        if len(latches) != 1 or len(firsts) != 1 or ends is None or not isinstance(type, h.Integer):
             return None
-        first, step = self.of(firsts[0]), self._step(phi, latches[0])
-        for axis in range(3):
-            every = product_of(variable_form(NumWorkgroups(axis)), constant_form(self.entry.workgroup_size[axis]))
-            if step == every and first == variable_form(GlobalId(axis)):
-                return variable_form(StrideId(axis))
-        return None
+        if not self.placed.dominators.dominates(ends[1], loop.latches[0]):
+            return None
+        start, step = self.of(firsts[0]), self._step(phi, latches[0])
+        if not all(isinstance(it, (GlobalId, *_NUMBERS)) for it in variables(start)):
+            return None
+        if not step or not all(isinstance(it, _NUMBERS) for it in variables(step)):
+            return None
+        depth = len(self.placed.loops.around[region])
+        return variable_form(Counter(phi, loop, start, step, type.signed, *ends, depth))
+
+    def _exit(self, loop: Loop) -> tuple[h.If, h.Read, h.Read] | None:
+        """The branch at which a loop ends, with the output that stays in the loop and the one that leaves it; None if
+        there are several.
+        """
+        flow, body = self.placed.graph.successors, set(loop.body)
+        exits = [it for node in loop.body for it in flow[node] if it not in body]
+        if len(exits) != 1 or not isinstance(leaves := exits[0], h.Read) or not isinstance(leaves.collection, h.If):
+            return None
+        (stays,) = (it for it in flow[leaves.collection] if it is not leaves)
+        return (leaves.collection, stays, leaves) if isinstance(stays, h.Read) else None
 
     def _step(self, phi: h.Phi, update: h.Node) -> Polynomial:
         """What an iteration adds to a counter."""

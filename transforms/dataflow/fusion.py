@@ -10,19 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from ...base.names import fresh_name
 from ...ir import types as w
 from ...ir.core.nodes import Module as CoreModule
 from ...ir.core.nodes import Var
-from ...ir.dataflow.expressions import normal_form
+from ...ir.dataflow.expressions import Facts, evaluate, normal_form
 from ...ir.dataflow.nodes import (
     Access,
     CreateNode,
     EmbeddedShader,
     Endpoint,
     Expression,
+    Function,
     Graph,
     Leaf,
     Module,
@@ -37,33 +38,43 @@ from ..hercules import CPU
 from ..passes import apply_passes
 from ..pipelines import O1
 from .accesses import KernelAccesses
-from .flat import FlatGraph, Given, flatten, module_of, redirect
+from .flat import FlatGraph, Given, flatten, graph_of, module_of, redirect
 from .groups import Group, Remark, find_groups
+from .inner_numbers import InnerNumbers
 from .joining import join
 from .kernel_graph import KernelGraph
 from .launch_conditions import GroupTest
 from .merge_branches import merge_branches
 from .storage import Body, Storage
-from .storings import Storing
+from .storings import Storing, loops_of_node
 
 _LENGTHS: Final = "lengths"
+Path: TypeAlias = "tuple[str, ...]"
+"""The names on the way to a node."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fused:
     """A module in which leaves are fused, the tests that a launch must pass, and what was fused and what not.
 
-    `nodes` has for each node of the root graph the nodes that it stands for, by their paths in the original.
+    `nodes` has for each node of the root graph, and of graphs in it that changed, the nodes that it stands for: both by
+    their paths. `root` is the root graph as it was.
     """
 
     module: Module
     tests: tuple[GroupTest, ...]
     remarks: tuple[Remark, ...]
-    nodes: Mapping[str, tuple[tuple[str, ...], ...]]
+    nodes: Mapping[Path, tuple[Path, ...]]
+    root: KernelGraph
+
+    def output_length(self, name: str, facts: Facts) -> int | None:
+        """The number of elements of an output; None if it is not known before the launch."""
+        length = self.root.length(self.root.flat.outputs[name][0])
+        return None if length is None else evaluate(length, facts)
 
 
 def fuse(module: Module, kernels: Callable[[Leaf], KernelAccesses], text_of: Callable[[CoreModule], str]) -> Fused:
-    """Fuse leaves of the root graph of a verified module, in which graphs without instances are inlined.
+    """Fuse leaves of a verified module, in whose graphs those without instances are inlined.
 
     `kernels` has the accesses of a leaf, or raises Refused; `text_of` prints WGSL. Without anything to fuse, the module
     is the one given.
@@ -71,26 +82,110 @@ def fuse(module: Module, kernels: Callable[[Leaf], KernelAccesses], text_of: Cal
     functions = {it.name: it for it in module.functions}
     root = functions[module.root.function]
     assert isinstance(root, Graph)
-    graph = KernelGraph(flatten(root, functions), kernels)
-    groups, remarks = find_groups(graph)
-    if not groups:
-        return Fused(module, (), tuple(remarks), {})
-    flat = replace(
-        graph.flat, nodes=dict(graph.flat.nodes), inputs=dict(graph.flat.inputs), taken=set(graph.flat.taken)
-    )
-    flat = replace(flat, outputs=dict(flat.outputs), transients=dict(flat.transients), functions=dict(flat.functions))
     shaders = {it.name: it for it in module.shaders}
-    for group in groups:
-        _Rewriting(graph, group, flat, shaders, text_of).run()
-    tests = tuple(GroupTest(it, graph) for it in groups)
-    return Fused(module_of(module, flat, shaders), tests, tuple(remarks), _origins(graph, groups, flat))
+    fused = _Levels(kernels, text_of, functions, shaders).fused(root)
+    found = module_of(module, fused.flat, shaders) if fused.tests else module
+    return Fused(found, fused.tests, fused.remarks, fused.nodes if fused.tests else {}, fused.graph)
 
 
-def _origins(graph: KernelGraph, groups: Sequence[Group], flat: FlatGraph) -> dict[str, tuple[tuple[str, ...], ...]]:
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """A graph as it was, and in which leaves are fused if there are tests; the rest as in `Fused`."""
+
+    graph: KernelGraph
+    flat: FlatGraph
+    tests: tuple[GroupTest, ...]
+    remarks: tuple[Remark, ...]
+    nodes: Mapping[Path, tuple[Path, ...]]
+
+
+@dataclass(slots=True)
+class _Levels:
+    """Fuses the leaves of graphs, and of the graphs that their nodes execute. `functions` and `shaders` grow."""
+
+    kernels: Callable[[Leaf], KernelAccesses]
+    text_of: Callable[[CoreModule], str]
+    functions: dict[str, Function]
+    shaders: dict[str, Shader]
+    _known: dict[str, _Level] = field(default_factory=dict[str, "_Level"])
+    _made: dict[str, str] = field(default_factory=dict[str, str])
+    """The names of graphs in which leaves are fused, by those of the graphs as they were."""
+
+    def fused(self, function: Graph) -> _Level:
+        """A graph with its leaves fused, and those of the graphs in it."""
+        if function.name not in self._known:
+            self._known[function.name] = self._fused(function)
+        return self._known[function.name]
+
+    def _fused(self, function: Graph) -> _Level:
+        graph = KernelGraph(flatten(function, self.functions), self.kernels)
+        groups, remarks = find_groups(graph)
+        flat = replace(
+            graph.flat, nodes=dict(graph.flat.nodes), inputs=dict(graph.flat.inputs), functions=self.functions
+        )
+        flat = replace(flat, outputs=dict(flat.outputs), transients=dict(flat.transients), taken=set(graph.flat.taken))
+        for group in groups:
+            _Rewriting(graph, group, flat, self.shaders, self.text_of).run()
+        nodes = _origins(graph, groups, flat)
+        tests = [GroupTest(it, graph) for it in groups]
+        for name in [it for it in flat.nodes if it in graph.flat.nodes]:
+            inner = self.functions[graph.flat.nodes[name].function]
+            if isinstance(inner, Graph):
+                level = self._inner(name, self.fused(inner), graph, flat)
+                tests += level.tests
+                remarks += level.remarks
+                nodes |= level.nodes
+        return _Level(graph, flat, tuple(tests), tuple(remarks), nodes)
+
+    def _inner(self, name: str, inner: _Level, graph: KernelGraph, flat: FlatGraph) -> _Level:
+        """Let a node execute a graph in which leaves are fused, if a launch knows the numbers that its tests need."""
+        numbers = InnerNumbers(inner.graph, graph, name)
+        tests = tuple(GroupTest(it.group, it.graph, _chained(it.outside, numbers.outside)) for it in inner.tests)
+        path = graph.flat.paths[name]
+        if not tests or not all(it.is_known for it in tests):
+            return replace(inner, tests=(), remarks=tuple(_inside(it, name) for it in inner.remarks), nodes={})
+        flat.nodes[name] = replace(flat.nodes[name], function=self._declared(inner))
+        remarks = tuple(replace(it, edge=_edge_in(it.edge, name)) for it in inner.remarks)
+        nodes = {(name, *new): tuple((*path, *it) for it in old) for new, old in inner.nodes.items()}
+        return replace(inner, tests=tests, remarks=remarks, nodes=nodes)
+
+    def _declared(self, level: _Level) -> str:
+        """The name of the graph of a level, in which leaves are fused."""
+        before = level.graph.flat.graph.name
+        if before not in self._made:
+            self._made[before] = name = fresh_name(before, {*self.functions, *self.shaders})
+            self.functions[name] = replace(graph_of(level.flat), name=name)
+        return self._made[before]
+
+
+def _chained(
+    inner: Callable[[Expression], Expression | None], outer: Callable[[Expression], Expression | None]
+) -> Callable[[Expression], Expression | None]:
+    def outside(expression: Expression) -> Expression | None:
+        found = inner(expression)
+        return None if found is None else outer(found)
+
+    return outside
+
+
+def _inside(remark: Remark, name: str) -> Remark:
+    """A remark about a graph that a node executes as it was."""
+    edge = _edge_in(remark.edge, name)
+    if not remark.is_fused:
+        return replace(remark, edge=edge)
+    message = f"not fused: the numbers that decide it are known only when {name!r} runs [levels]"
+    return replace(remark, message=message, edge=edge, is_fused=False)
+
+
+def _edge_in(edge: str, name: str) -> str:
+    return " -> ".join(f"{name}.{it}" for it in edge.split(" -> "))
+
+
+def _origins(graph: KernelGraph, groups: Sequence[Group], flat: FlatGraph) -> dict[Path, tuple[Path, ...]]:
     paths = graph.flat.paths
-    found = {name: (paths[name],) for name in flat.nodes if name in paths}
+    found: dict[Path, tuple[Path, ...]] = {(name,): (paths[name],) for name in flat.nodes if name in paths}
     fused = [name for name in flat.nodes if name not in paths]
-    return found | {name: tuple(paths[it] for it in group.nodes) for name, group in zip(fused, groups, strict=True)}
+    return found | {(name,): tuple(paths[it] for it in group.nodes) for name, group in zip(fused, groups, strict=True)}
 
 
 @dataclass(slots=True)
@@ -134,7 +229,8 @@ class _Rewriting:
         bodies: list[Body] = []
         for node in self.group.nodes:
             entry = self.graph.accesses(node).entry
-            bodies.append(Body(entry, {it.name: used[node, it.name] for it in entry.bindings}))
+            loops = loops_of_node(self.group.storings, node)
+            bodies.append(Body(entry, {it.name: used[node, it.name] for it in entry.bindings}, loops))
         entry = join(name, bodies, lengths)
         apply_passes(entry.module, CPU.passes)
         if merge_branches(entry.function):

@@ -12,26 +12,40 @@ from typing import Final, TypeAlias
 
 from ...ir.dataflow.expressions import Polynomial
 from ...ir.hercules.nodes import BinaryOp
-from .forms import GlobalId, NumWorkgroups, StrideId
+from .forms import Counter, GlobalId, NumWorkgroups
 from .guards import Comparison, Guards
 
-_AXES: Final = 3
+AXES: Final = 3
+"""The coordinates of an invocation."""
+MOST_LOOPS: Final = 3
+"""The loops whose counters are coordinates, after those of the invocation."""
+_COORDINATES: Final = AXES + MOST_LOOPS
 _WORDS: Final = 1 << 32
-Factors: TypeAlias = "tuple[int, int, int]"
+Factors: TypeAlias = "tuple[int, ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The invocations of a launch along x, y and z, after rounding up to workgroups, and the values of symbols."""
+    """The invocations of a launch along x, y and z, after rounding up to workgroups, and the values of symbols.
+
+    `loops` are the counters that are coordinates, from the outermost loop on: at most `MOST_LOOPS`.
+    """
 
     invocations: tuple[int, int, int]
     workgroups: tuple[int, int, int]
     value: Callable[[Hashable], int | None]
+    loops: tuple[Counter, ...] = ()
+
+    def coordinate(self, variable: Hashable) -> int | None:
+        """The number of the coordinate that a variable is."""
+        if isinstance(variable, GlobalId):
+            return variable.axis
+        return AXES + self.loops.index(variable) if variable in self.loops else None
 
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """`constant` + the sum of `factors` times the coordinates of an invocation."""
+    """`constant` + the sum of `factors` times the coordinates."""
 
     factors: Factors
     constant: int
@@ -75,7 +89,7 @@ class Domain:
 
     def limit(self, form: Affine) -> None:
         """Keep only the coordinates at which the form is at most 0."""
-        used = [axis for axis in range(_AXES) if form.factors[axis]]
+        used = [axis for axis, factor in enumerate(form.factors) if factor]
         if not used:
             if form.constant > 0:
                 self.high = list(self.low)
@@ -87,7 +101,7 @@ class Domain:
             if factor > 0:
                 self.high[axis] = max(min(self.high[axis], -form.constant // factor + 1), self.low[axis])
             else:
-                self.low[axis] = min(max(self.low[axis], -(-form.constant // factor)), self.high[axis])
+                self.low[axis] = min(max(self.low[axis], -(form.constant // factor)), self.high[axis])
 
     def tighten(self) -> None:
         """Use the sums to bound the coordinates one by one."""
@@ -95,8 +109,7 @@ class Domain:
             if self.is_empty:
                 return
             least, _ = self.ends(Affine(factors, 0))
-            for axis in range(_AXES):
-                factor = factors[axis]
+            for axis, factor in enumerate(factors):
                 if factor > 0:
                     others = least - factor * self.low[axis]
                     self.high[axis] = max(min(self.high[axis], (most - others) // factor + 1), self.low[axis])
@@ -104,14 +117,15 @@ class Domain:
 
 def affine(form: Polynomial, grid: Grid) -> Affine | None:
     """The form for the numbers of a launch; None where it is not affine, or a number is not known."""
-    factors, constant = [0] * _AXES, 0
+    factors, constant = [0] * _COORDINATES, 0
     for monomial, coefficient in form:
         axis: int | None = None
         for variable, power in monomial:
-            if isinstance(variable, (GlobalId, StrideId)):
+            coordinate = grid.coordinate(variable)
+            if coordinate is not None:
                 if axis is not None or power != 1:
                     return None
-                axis = variable.axis
+                axis = coordinate
                 continue
             value = grid.workgroups[variable.axis] if isinstance(variable, NumWorkgroups) else grid.value(variable)
             if value is None:
@@ -121,18 +135,20 @@ def affine(form: Polynomial, grid: Grid) -> Affine | None:
             constant += coefficient
         else:
             factors[axis] += coefficient
-    x, y, z = factors
-    return Affine((x, y, z), constant)
+    return Affine(tuple(factors), constant)
 
 
-def domain(guards: Guards, grid: Grid, *, strides: frozenset[int] = frozenset()) -> Domain:
-    """The invocations for which guards hold, as far as they are understood; along the axes in `strides`, coordinates
-    are those of a grid-stride loop.
-    """
-    high = [_WORDS if axis in strides else grid.invocations[axis] for axis in range(_AXES)]
-    whole, found = Domain([0] * _AXES, high), Domain([0] * _AXES, list(high), is_exact=guards.exact)
+def end_of_counter(counter: Counter) -> int:
+    """The first number that a counter cannot be."""
+    return _WORDS // 2 if counter.is_signed else _WORDS
+
+
+def domain(guards: Guards, grid: Grid) -> Domain:
+    """The coordinates for which guards hold, as far as they are understood."""
+    found = everywhere(grid)
+    found.is_exact = guards.exact
     for comparison in guards.comparisons:
-        limits = _limits(comparison, grid, whole)
+        limits = _limits(comparison, grid, found)
         found.is_exact = found.is_exact and limits is not None
         for limit in limits or ():
             found.limit(limit)
@@ -140,24 +156,35 @@ def domain(guards: Guards, grid: Grid, *, strides: frozenset[int] = frozenset())
     return found
 
 
-def _limits(comparison: Comparison, grid: Grid, whole: Domain) -> list[Affine] | None:
-    """Forms that are at most 0 where a comparison holds; None where its operands may wrap."""
-    left = _operand(comparison.lhs, comparison, grid, whole)
-    right = _operand(comparison.rhs, comparison, grid, whole)
+def everywhere(grid: Grid) -> Domain:
+    """All coordinates: all invocations, and counters from their least start to the greatest number of their type."""
+    unused = MOST_LOOPS - len(grid.loops)
+    found = Domain([0] * _COORDINATES, [*grid.invocations, *map(end_of_counter, grid.loops), *[1] * unused])
+    for number, counter in enumerate(grid.loops, AXES):
+        start = affine(counter.start, grid)
+        if start is not None and not found.is_empty:
+            found.low[number] = min(max(found.ends(start)[0], 0), found.high[number])
+    return found
+
+
+def _limits(comparison: Comparison, grid: Grid, within: Domain) -> list[Affine] | None:
+    """Forms that are at most 0 where a comparison holds; None where its operands may wrap in the domain."""
+    left = _operand(comparison.lhs, comparison, grid, within)
+    right = _operand(comparison.rhs, comparison, grid, within)
     if left is None or right is None:
         return None
-    x, y, z = (one - other for one, other in zip(left.factors, right.factors, strict=True))
-    below = Affine((x, y, z), left.constant - right.constant)
+    factors = tuple(one - other for one, other in zip(left.factors, right.factors, strict=True))
+    below = Affine(factors, left.constant - right.constant)
     match comparison.op:
         case BinaryOp.LESS:
             return [Affine(below.factors, below.constant + 1)]
         case BinaryOp.EQUAL:
-            return [below, Affine((-x, -y, -z), -below.constant)]
+            return [below, Affine(tuple(-it for it in factors), -below.constant)]
         case _:
             return [below]
 
 
-def _operand(form: Polynomial, comparison: Comparison, grid: Grid, whole: Domain) -> Affine | None:
+def _operand(form: Polynomial, comparison: Comparison, grid: Grid, within: Domain) -> Affine | None:
     """An operand of a comparison, if it is affine and does not wrap. One that all invocations share may."""
     found = affine(form, grid)
     if found is None:
@@ -165,9 +192,9 @@ def _operand(form: Polynomial, comparison: Comparison, grid: Grid, whole: Domain
     lowest = -_WORDS // 2 if comparison.is_signed else 0
     if not any(found.factors):
         return Affine(found.factors, (found.constant - lowest) % _WORDS + lowest)
-    if whole.is_empty:
+    if within.is_empty:
         return found
-    least, greatest = whole.ends(found)
+    least, greatest = within.ends(found)
     return found if lowest <= least and greatest < lowest + _WORDS else None
 
 
@@ -194,6 +221,6 @@ def count(within: Domain) -> int | None:
 def hull(domains: list[Domain]) -> Domain:
     """The smallest box around domains that are not empty."""
     some = [it for it in domains if not it.is_empty]
-    low = [min((it.low[axis] for it in some), default=0) for axis in range(_AXES)]
-    high = [max((it.high[axis] for it in some), default=0) for axis in range(_AXES)]
+    low = [min((it.low[axis] for it in some), default=0) for axis in range(_COORDINATES)]
+    high = [max((it.high[axis] for it in some), default=0) for axis in range(_COORDINATES)]
     return Domain(low, high)

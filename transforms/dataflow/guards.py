@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, assert_never
 
@@ -10,7 +11,7 @@ from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import block_leader, post_dominators
 from ...ir.hercules.conditions import MIRRORED, OPPOSITE, constant_truth
 from ...ir.hercules.placement import Placement
-from .forms import Forms, Opaque, variables
+from .forms import Counter, Forms, Opaque, counters_in, variables
 
 _ORDERED: Final = {h.BinaryOp.LESS, h.BinaryOp.LESS_EQUAL, h.BinaryOp.EQUAL}
 """The comparisons that `Comparison` has."""
@@ -27,6 +28,11 @@ class Comparison:
     rhs: Polynomial
     is_signed: bool
 
+    @property
+    def counters(self) -> set[Counter]:
+        """The counters of loops that are compared."""
+        return counters_in(self.lhs) | counters_in(self.rhs)
+
 
 @dataclass(frozen=True, slots=True)
 class Guards:
@@ -36,6 +42,11 @@ class Guards:
 
     comparisons: tuple[Comparison, ...] = ()
     exact: bool = True
+
+    def within(self, counters: Collection[Counter]) -> Guards:
+        """What is said without other counters of loops than these."""
+        known = tuple(it for it in self.comparisons if it.counters.issubset(counters))
+        return Guards(known, self.exact and len(known) == len(self.comparisons))
 
     def plus(self, other: Guards) -> Guards:
         """Both hold."""
@@ -61,19 +72,20 @@ class GuardFinder:
             self._known[leader] = self._guards(leader)
         return self._known[leader]
 
+    def is_sure(self, control: h.Node, above: h.Node) -> bool:
+        """Whether control that is at `above` comes to `control`, if the loops between them end."""
+        return self._ends.dominates(control, above)
+
     def _guards(self, leader: h.Node) -> Guards:
         above = self._placed.dominators.parent.get(leader)
         if above is None:
             return Guards()
         around = self.of(above)
-        is_sure = self._ends.dominates(leader, above)
+        if self.is_sure(leader, above):  # the only exit of a loop is reached whatever its condition says
+            return around
         match leader:
             case h.Read(h.If(condition=condition), [h.ControlIndex(output)]):
-                implied = self._implied(condition, bool(output), 0)
-                # The only exit of a loop is reached whatever its condition says, if the kernel ends.
-                return around.plus(Guards(implied.comparisons) if is_sure else implied)
-            case _ if is_sure:
-                return around
+                return around.plus(self._implied(condition, bool(output), 0))
             case _:
                 return around.plus(_UNKNOWN)
 

@@ -20,6 +20,7 @@ from ...ir.hercules.graph import replace_all
 from ...ir.hercules.inference import infer_types
 from ...ir.hercules.types import U32, U64, array
 from ..hercules.cleanup import remove_dead
+from .merged_loops import LoopedBody, MergedLoop, loop_in, merge_loops
 from .nests import Nest, global_ids, nest_of
 from .passing import PassedValues, followed
 from .storage import Body, Storage
@@ -43,6 +44,10 @@ class _State:
     parameter: h.Node
     reduces: list[h.Reduce]
     is_written: bool = False
+    carried: list[h.Phi] = field(default_factory=list["h.Phi"])
+    """Its versions in loops that the bodies have in common, outermost first."""
+    inside: h.Node | None = None
+    """Its version in the innermost of these, after the bodies so far."""
 
 
 @dataclass(slots=True)
@@ -56,6 +61,8 @@ class _Joining:
     extents: dict[Storage, h.DynamicConstant] = field(default_factory=dict[Storage, h.DynamicConstant])
     bindings: list[Binding] = field(default_factory=list[Binding])
     types: list[h.Type] = field(default_factory=list[h.Type])
+    types_of_counters: dict[h.Node, h.Type] = field(default_factory=dict["h.Node", "h.Type"])
+    latches: list[int] = field(default_factory=list[int])
     passed: PassedValues = field(init=False)
 
     def __post_init__(self) -> None:
@@ -66,12 +73,10 @@ class _Joining:
         self.nodes.append(start)
         first = self.parts[0].entry
         frame = self._frame(start, first)
-        control: h.Node = frame.inside
         for storage in dict.fromkeys(it for part in self.parts for it in part.storage.values()):
             self._declare(storage, frame)
-        for part in self.parts:
-            control = self._add(part, frame, control)
-        self._close(frame, control)
+        bodies = [self._add(part, frame) for part in self.parts]
+        self._close(frame, self._connect(bodies, frame.inside))
         function = h.Function(
             name=self.name,
             dynamic_constants=self.dynamic_names,
@@ -159,8 +164,8 @@ class _Joining:
 
     # Bodies
 
-    def _add(self, part: Body, frame: Nest, control: h.Node) -> h.Node:
-        """Add the body of an entry point after a control node; returns the control after it."""
+    def _add(self, part: Body, frame: Nest) -> LoopedBody:
+        """Add the body of an entry point, whose entry stands for the control before it."""
         function = part.entry.function
         constants, loaded = self._constants(part)
         nodes = copied(function.nodes, constants)
@@ -168,8 +173,10 @@ class _Joining:
         kinds = {copy: types[node] for copy, node in zip(nodes, function.nodes, strict=True) if node in types}
         body = h.Function(function.name, [], [], [], function.return_type, nodes)
         nest = nest_of(body)
-        replaced: dict[h.Node, h.Node] = {nest.inside: control}
-        replaced |= self._numbers(part, nodes, nest, frame)
+        replaced = self._numbers(part, nodes, nest, frame)
+        copies = dict(zip(function.nodes, nodes, strict=True))
+        loops = [loop_in(it, copies) for it in part.loops]
+        self.types_of_counters |= {it.counter: kinds[it.counter] for it in loops}
         chains = self._chains(part, nodes)
         dropped: set[h.Node] = {
             nodes[0],
@@ -180,8 +187,12 @@ class _Joining:
         }
         if isinstance(nest.end.value, h.ProductNode):
             dropped.add(nest.end.value)
+        passed = self._passed_versions(chains, loops)
         for storage, parameter, reduces in chains:
-            replaced |= dict.fromkeys((parameter, *reduces), self.states[storage].version)
+            version = self._version(storage, loops)
+            if loops and storage.is_shared:
+                dropped |= self._carry(storage, loops, nodes, {parameter, *reduces}, replaced)
+            replaced |= dict.fromkeys((parameter, *reduces), version)
             dropped |= {parameter, *reduces}
         for node in nodes:
             if isinstance(node, h.DynamicConstantNode) and node.value in loaded:
@@ -192,22 +203,89 @@ class _Joining:
                 replaced[node] = cast
                 dropped.add(node)
         end = nest.joins[-1].control
-        updates = {storage: reduces[-1].update for storage, _, reduces in chains if reduces}
+        own = [(storage, reduces) for storage, _, reduces in chains if reduces and not (loops and storage.is_shared)]
+        updates = {storage: reduces[-1].update for storage, reduces in own}
         final = followed(replaced)
         self.nodes += [it for it in nodes if it not in dropped]
         replace_all(h.Function("", [], [], [], function.return_type, self.nodes), replaced)
         kept = [it for it in nodes if it not in dropped]
-        self.passed.replace_reads(kept, self._passed_versions(chains), kinds)
+        self.passed.replace_reads(kept, passed, kinds)
         for storage, update in updates.items():
             version = final(update)
             self.states[storage].is_written |= version is not self.states[storage].version
             self.states[storage].version = version
-        return final(end)
+        return LoopedBody(nest.inside, final(end), loops)
 
-    def _passed_versions(self, chains: Iterable[_Chain]) -> list[h.Node]:
+    def _passed_versions(self, chains: Iterable[_Chain], loops: Sequence[MergedLoop]) -> list[h.Node]:
         """The versions of passed storage that a body finds."""
         passed = (it for it, _, _ in chains if it.is_passed and (self.states[it].is_written or not it.is_kept))
-        return [self.states[it].version for it in passed]
+        return [self._version(it, loops) for it in passed]
+
+    def _connect(self, bodies: Sequence[LoopedBody], control: h.Node) -> h.Node:
+        """Let control go through all bodies; returns the control after them."""
+        if any(it.loops for it in bodies):
+            return self._merge(bodies, control)
+        for body in bodies:
+            replace_all(h.Function("", [], [], [], h.Product(()), self.nodes), {body.entry: control})
+            control = control if body.end is body.entry else body.end
+        return control
+
+    # Loops that run together
+
+    def _version(self, storage: Storage, loops: Sequence[MergedLoop]) -> h.Node:
+        """The version of a storage that a body with these loops finds: in the innermost loop, for shared storage."""
+        state = self.states[storage]
+        if not loops or not storage.is_shared:
+            return state.version
+        if not state.carried:
+            for loop in loops:
+                state.carried.append(loop.phi(state.carried[-1] if state.carried else state.version, state.version))
+            state.inside = state.carried[-1]
+            self.nodes += state.carried
+            self.latches = [it.latch for it in loops]
+            self.passed.unwritten.add(state.inside)
+        assert state.inside is not None
+        return state.inside
+
+    def _carry(
+        self,
+        storage: Storage,
+        loops: Sequence[MergedLoop],
+        nodes: Sequence[h.Node],
+        firsts: set[h.Node],
+        replaced: dict[h.Node, h.Node],
+    ) -> set[h.Node]:
+        """Let the loops carry what the loops of a body do of a shared storage, which begins with one of `firsts`;
+        returns the Phis that this replaces, if the body writes the storage.
+        """
+        state = self.states[storage]
+        own: list[h.Phi] = []
+        for loop in loops:
+            phis = (it for it in nodes if isinstance(it, h.Phi) and it.region is loop.header)
+            own += [it for it in phis if it.values[1 - loop.latch] in firsts]
+            firsts = {*own[-1:]}
+        if not own:
+            return set()
+        assert len(own) == len(loops), "shared storage that is accessed outside of the innermost loop"
+        replaced |= dict(zip(own, state.carried, strict=True))
+        replaced[own[-1]] = self._version(storage, loops)
+        state.inside = own[-1].values[loops[-1].latch]
+        state.is_written = True
+        return {*own}
+
+    def _merge(self, bodies: Sequence[LoopedBody], control: h.Node) -> h.Node:
+        """Merge the loops of the bodies, and close the Phis of shared storage."""
+        for state in self.states.values():
+            if state.carried:
+                assert state.inside is not None
+                for phi, following, latch in zip(
+                    state.carried, [*state.carried[1:], state.inside], self.latches, strict=True
+                ):
+                    phi.values[latch] = following
+                state.version = state.carried[0]
+        end = merge_loops(self.nodes, bodies, self.types_of_counters.__getitem__)
+        replace_all(h.Function("", [], [], [], h.Product(()), self.nodes), {bodies[0].entry: control})
+        return control if end is bodies[0].entry else end
 
     def _constants(self, part: Body) -> tuple[list[h.DynamicConstant], dict[h.DynamicConstant, int]]:
         """The dynamic constants of a body, and those that are loaded from the structure of lengths."""

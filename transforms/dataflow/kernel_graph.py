@@ -6,12 +6,24 @@ from collections.abc import Callable, Hashable, Iterable
 
 from ...ir import types as w
 from ...ir.dataflow.expressions import Polynomial, expressions_of, normal_form, references, variable_form
-from ...ir.dataflow.nodes import Binary, Element, Endpoint, Expression, FloatLiteral, Leaf, Length, Member, Reference
+from ...ir.dataflow.nodes import (
+    Binary,
+    Element,
+    Endpoint,
+    Expression,
+    FloatLiteral,
+    Graph,
+    Leaf,
+    Length,
+    Member,
+    Reference,
+)
 from ...ir.dataflow.scope import inputs_of
 from ...ir.hercules.entry import Binding
 from .accesses import KernelAccesses
-from .flat import FlatGraph, Value, map_expressions
-from .forms import GlobalId, LengthOf, NumWorkgroups, Scalar, StrideId
+from .flat import FlatGraph, Value, flatten, map_expressions
+from .forms import Counter, GlobalId, LengthOf, NumWorkgroups, Scalar, StrideId
+from .inner_numbers import InnerNumbers
 from .one_to_one import Use
 from .refusal import Refused
 
@@ -22,6 +34,7 @@ class KernelGraph:
     def __init__(self, flat: FlatGraph, kernels: Callable[[Leaf], KernelAccesses]) -> None:
         self.flat = flat
         self._kernels = kernels
+        self._inner: dict[str, KernelGraph] = {}
         map_expressions(flat, self.resolved)
 
     def accesses(self, name: str) -> KernelAccesses:
@@ -61,8 +74,10 @@ class KernelGraph:
     def length(self, value: Value) -> Expression | None:
         """The number of elements of a value that is an array, in terms of the graph's inputs."""
         while isinstance(value, Endpoint):
-            node = self.flat.nodes[value.node]
-            if not isinstance(self.flat.functions[node.function], Leaf):
+            function = self.flat.functions[self.flat.nodes[value.node].function]
+            if isinstance(function, Graph):
+                return self._length_after(value, function)
+            if not isinstance(function, Leaf):
                 return None
             value = self.flat.inputs[value].value  # a leaf's output is a version of its input of that name
         if isinstance(value, Reference) and value.name in self.flat.transients:
@@ -71,6 +86,14 @@ class KernelGraph:
             return extents[0] if extents and known else None
         is_input = isinstance(value, Reference) and value.name not in self.flat.nodes
         return Length(value) if isinstance(value, Reference) and is_input else None
+
+    def _length_after(self, output: Endpoint, function: Graph) -> Expression | None:
+        """The number of elements of what a node that executes a graph gives."""
+        if function.name not in self._inner:
+            self._inner[function.name] = KernelGraph(flatten(function, self.flat.functions), self._kernels)
+        inner = self._inner[function.name]
+        found = inner.length(inner.flat.outputs[output.port][0])
+        return None if found is None else InnerNumbers(inner, self, output.node).outside(found)
 
     def resolved(self, expression: Expression) -> Expression:
         """The expression, where the length of a leaf's output is that of what the leaf was given."""
@@ -101,8 +124,10 @@ class KernelGraph:
 
     def in_graph(self, name: str, symbol: Hashable) -> Polynomial | None:
         """A symbol of a node's kernel as a polynomial in the graph's terms."""
-        if isinstance(symbol, (GlobalId, StrideId)):
+        if isinstance(symbol, GlobalId):
             return variable_form(symbol)
+        if isinstance(symbol, Counter):
+            return variable_form(StrideId(symbol.depth - 1))
         if isinstance(symbol, NumWorkgroups):
             extent = self.flat.nodes[name].extents
             size = self.accesses(name).entry.workgroup_size

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ...ir import types as w
-from ...ir.dataflow.expressions import Facts, evaluate
+from ...ir.dataflow.expressions import Facts, Polynomial, evaluate
+from ...ir.dataflow.nodes import Expression
+from .accesses import Access, Cover
+from .forms import variables
 from .grids import Grid, domain
 from .groups import Group
 from .kernel_graph import KernelGraph
@@ -15,10 +18,37 @@ from .storings import Storing
 
 @dataclass(frozen=True, slots=True)
 class GroupTest:
-    """What the numbers of a launch decide about a group of fused nodes."""
+    """What the numbers of a launch decide about a group of fused nodes.
+
+    `outside` gives what an expression of their graph is in terms of the root graph; None for what is known only when
+    the graph runs.
+    """
 
     group: Group
     graph: KernelGraph
+    outside: Callable[[Expression], Expression | None] = lambda it: it
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all numbers that it needs are known before the graph runs."""
+        return all(self.outside(it) is not None for it in self._expressions())
+
+    def _expressions(self) -> Iterator[Expression]:
+        for name in self.group.nodes:
+            yield from self.graph.flat.nodes[name].extents
+            symbols = {symbol for form in self._forms(name) for symbol in variables(form)}
+            yield from (found for it in symbols if (found := self.graph.number(name, it)) is not None)
+        yield from (it.length for it in self.group.storings if it.test is not None and it.length is not None)
+
+    def _forms(self, name: str) -> Iterator[Polynomial]:
+        """The forms of a node's kernel that a launch evaluates."""
+        accesses = self.graph.accesses(name)
+        found: list[Access | Cover] = [it for them in accesses.accesses.values() for it in them]
+        found += [it for them in accesses.covers.values() for it in them]
+        yield from (it.index for it in found if it.index is not None)
+        for guards in (*(it.guards for it in found), *accesses.stays.values()):
+            yield from (form for it in guards.comparisons for form in (it.lhs, it.rhs))
+        yield from (form for it in accesses.stays for form in (it.start, it.step))
 
     def failure(self, facts: Facts) -> str | None:
         """Why a launch must not run the group fused, in words; None if it may."""
@@ -27,19 +57,19 @@ class GroupTest:
             return "the extents differ [grids]"
         grids = [self._grid(name, extents[0], facts) for name in self.group.nodes]
         for storing in self.group.storings:
-            failure = None if storing.test is None else storing.test.failure(grids, _length(storing, facts))
+            failure = None if storing.test is None else storing.test.failure(grids, self._length(storing, facts))
             if failure is not None:
                 return failure
         return self._rounding(grids)
 
-    def output_length(self, name: str, facts: Facts) -> int | None:
-        """The number of elements of an output of the graph; None if it is not known before the launch."""
-        source, _ = self.graph.flat.outputs[name]
-        length = self.graph.length(source)
-        return None if length is None else evaluate(length, facts)
+    def _value(self, expression: Expression | None, facts: Facts) -> int | None:
+        """The value of an expression of the nodes' graph; None where it is not known."""
+        outside = None if expression is None else self.outside(expression)
+        return None if outside is None else evaluate(outside, facts)
 
     def _extents(self, name: str, facts: Facts) -> tuple[int, ...]:
-        return tuple(evaluate(it, facts) for it in self.graph.flat.nodes[name].extents)
+        found = [self._value(it, facts) for it in self.graph.flat.nodes[name].extents]
+        return tuple(it for it in found if it is not None)
 
     def _grid(self, name: str, extents: Sequence[int], facts: Facts) -> Grid:
         """The grid of a node's kernel by itself."""
@@ -49,8 +79,7 @@ class GroupTest:
         )
 
         def value(symbol: Hashable) -> int | None:
-            expression = self.graph.number(name, symbol)
-            return None if expression is None else evaluate(expression, facts)
+            return self._value(self.graph.number(name, symbol), facts)
 
         return Grid((x * sizes[0], y * sizes[1], z * sizes[2]), (x, y, z), value)
 
@@ -68,10 +97,9 @@ class GroupTest:
                     return f"{name!r} writes where only the other kernel's workgroups have invocations [workgroups]"
         return None
 
-
-def _length(storing: Storing, facts: Facts) -> int | None:
-    """The number of elements of an array, if it is known."""
-    type = storing.storage.binding.type
-    if isinstance(type, w.Array) and isinstance(type.count, int):
-        return type.count
-    return None if storing.length is None else evaluate(storing.length, facts)
+    def _length(self, storing: Storing, facts: Facts) -> int | None:
+        """The number of elements of an array, if it is known."""
+        type = storing.storage.binding.type
+        if isinstance(type, w.Array) and isinstance(type.count, int):
+            return type.count
+        return self._value(storing.length, facts)

@@ -8,25 +8,29 @@ decide. The rules are `RULES`.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ...ir.dataflow.expressions import Polynomial, constant_form, product_of, sum_of
-from ...ir.source import Span
-from .accesses import Access, KernelAccesses
-from .forms import GlobalId, StrideId, variables
-from .grids import Affine, Domain, Grid, affine, count, domain, hull, is_injective
+from .accesses import Access, Cover, KernelAccesses
+from .forms import Counter, GlobalId, StrideId, counters_in, variables
+from .grids import MOST_LOOPS, Affine, Domain, Grid, affine, count, domain, hull, is_injective
 from .refusal import Refused
+from .strides import StridedKernel, failure_of_loops, loops_of, takes_all_counters, without_starts
 
 RULES: Final = {
     "grids": "both kernels have equal extents",
     "element": "the array is a binding of its own, accessed by elements: no atomics, no part of a structure",
-    "position": "each position is a sum of products of global_invocation_id with numbers of the dispatch",
+    "position": "each position is a sum of products of global_invocation_id, or of counters of grid-stride loops, with "
+    "numbers of the dispatch",
     "same-position": "all accesses of all kernels to the array are at the same position",
+    "strides": "loops whose counters are positions start, step and end alike in all kernels, never share a counter "
+    "between invocations, and are in no branch",
     "own-element": "no two invocations have the same position",
     "in-range": "no position is past the end of the array, where it would be clamped to another invocation's element",
     "covered": "what a kernel reads has been written by a kernel before it, wherever it reads it",
     "versions": "no kernel needs a value that a kernel before it has overwritten",
+    "levels": "what decides about nodes of an inner graph is known of its inputs before the run",
     "order": "no node outside runs between the two",
     "workgroups": "neither kernel has barriers, workgroup memory or operations on subgroups; if the sizes of their "
     "workgroups differ, neither uses the numbers of workgroups or of invocations in them",
@@ -38,7 +42,7 @@ RULES: Final = {
 @dataclass(frozen=True, slots=True)
 class Use:
     """A kernel's use of a shared array under the name of a binding. `in_graph` gives a number of the kernel in the
-    graph's terms, and `kernel` is its index among the kernels.
+    graph's terms, and `kernel` is its index among the kernels. `loops` have the counters that its accesses are at.
     """
 
     kernel: int
@@ -46,6 +50,7 @@ class Use:
     accesses: KernelAccesses
     binding: str
     in_graph: Callable[[Hashable], Polynomial | None]
+    loops: tuple[Counter, ...] = ()
 
     @property
     def all(self) -> Sequence[Access]:
@@ -58,7 +63,6 @@ class LaunchTest:
     """What the numbers of a launch decide about an array that kernels share."""
 
     uses: tuple[Use, ...]
-    strides: frozenset[int]
 
     def failure(self, grids: Sequence[Grid], length: int | None) -> str | None:
         """Why the array is not shared one-to-one in a launch with these grids of the kernels, in words; None if it is.
@@ -67,26 +71,31 @@ class LaunchTest:
         """
         if length is None:
             return f"the length of {self.uses[0].binding!r} is not known"
-        return next(self._failures(grids, length), None)
+        return next(self._failures([replace(grids[it.kernel], loops=it.loops) for it in self.uses], length), None)
 
     def _failures(self, grids: Sequence[Grid], length: int) -> Iterator[str]:
+        """`grids` has one for each use."""
+        uses = list(zip(self.uses, grids, strict=True))
         found = [
-            (use, it, affine(it.index, grids[use.kernel]))
-            for use in self.uses
+            (use, it, affine(it.index, grid), domain(it.guards, grid))
+            for use, grid in uses
             for it in use.all
             if it.index is not None
         ]
-        forms = {form for _, _, form in found}
+        forms = {form for _, _, form, _ in found}
         name = self.uses[0].binding
         if len(forms) != 1 or None in forms:
             yield f"the positions in {name!r} differ, or are not affine [same-position]"
             return
         (form,) = forms
         assert form is not None
-        domains = [domain(it.guards, grids[use.kernel], strides=self.strides) for use, it, _ in found]
-        if not is_injective(form, hull(domains)):
+        if self.uses[0].loops:
+            failure = failure_of_loops([StridedKernel(use.name, use.accesses, grid) for use, grid in uses])
+            if failure is not None:
+                yield failure
+        if not is_injective(form, without_starts(hull([it for _, _, _, it in found]), form, grids[0])):
             yield f"two invocations access the same element of {name!r} [own-element]"
-        for (use, access, _), within in zip(found, domains, strict=True):
+        for use, access, _, within in found:
             if not within.is_empty and not _is_in_range(form, within, length):
                 place = f"past the end of {use.binding!r}, which has {length} elements"
                 yield f"{use.name!r} may {access.kind} {place} [in-range]"
@@ -94,17 +103,14 @@ class LaunchTest:
 
     def _uncovered(self, grids: Sequence[Grid]) -> Iterator[str]:
         covers: list[tuple[tuple[int, ...], Domain]] = []
-        for use in self.uses:
+        for use, grid in zip(self.uses, grids, strict=True):
             for access in use.all if covers else ():
                 if access.kind != "read":
                     continue
-                needed = domain(access.guards, grids[use.kernel], strides=self.strides)
+                needed = domain(access.guards, grid)
                 if not any(part == access.part and within.contains(needed) for part, within in covers):
                     yield f"{use.name!r} reads elements of {use.binding!r} that no kernel before it wrote [covered]"
-            covers += [
-                (it.part, domain(it.guards, grids[use.kernel], strides=self.strides))
-                for it in use.accesses.covers.get(use.binding, ())
-            ]
+            covers += [(it.part, domain(it.guards, grid)) for it in use.accesses.covers.get(use.binding, ())]
 
 
 def _is_in_range(form: Affine, within: Domain, length: int) -> bool:
@@ -124,25 +130,37 @@ def share(uses: Sequence[Use]) -> LaunchTest | None:
             raise Refused(f"{use.binding!r}: {use.accesses.whole[use.binding]} [element]", None, use.name)
         for access in use.all:
             _check_access(use, access)
-    _check_positions(uses)
-    _check_covered(uses)
-    found = {it for use in uses for access in use.all if access.index is not None for it in variables(access.index)}
-    strides = frozenset(it.axis for it in found if isinstance(it, StrideId))
-    if strides & {it.axis for it in found if isinstance(it, GlobalId)}:
-        raise Refused(
-            f"{uses[0].binding!r} is accessed inside and outside of a grid-stride loop [same-position]",
-            strided_place(uses),
-            uses[0].name,
-        )
-    return LaunchTest(tuple(uses), strides)
+    looped = tuple(replace(it, loops=loops_of(it.accesses, it.binding, it.name)) for it in uses)
+    _check_loops(looped)
+    _check_positions(looped)
+    _check_covered(looped)
+    return LaunchTest(looped)
 
 
-def strided_place(uses: Sequence[Use]) -> Span | None:
-    """The first access in a grid-stride loop of the first kernel."""
-    for access in uses[0].all:
-        if access.index is not None and any(isinstance(it, StrideId) for it in variables(access.index)):
-            return access.span
-    return None
+def _check_loops(uses: Sequence[Use]) -> None:
+    """Raise Refused for loops that differ in number, in where they start or in how they step, whatever the numbers of
+    the launch are.
+    """
+    first = uses[0]
+    for use in uses[1:]:
+        if len(use.loops) != len(first.loops):
+            numbers = f"in {len(first.loops)} grid-stride loops by {first.name!r}, in {len(use.loops)} by this kernel"
+            place = use.all[0].span if use.all else None
+            raise Refused(f"{use.binding!r} is accessed {numbers} [same-position]", place, use.name)
+        for one, other in zip(first.loops, use.loops, strict=True):
+            _check_alike("start", in_graph(one.start, first), in_graph(other.start, use), use)
+            _check_alike("step", in_graph(one.step, first), in_graph(other.step, use), use)
+
+
+def _check_alike(what: str, one: Polynomial | None, other: Polynomial | None, use: Use) -> None:
+    """Raise Refused for a start or a step of a loop that another one's never equals."""
+    if one is None or other is None:
+        reason = f"the {what} of its loop depends on a number that another node gives"
+    elif is_never_zero(sum_of(other, one, -1)):
+        reason = f"its loop does not {what} like that of the kernel before"
+    else:
+        return
+    raise Refused(f"{use.binding!r}: {reason} [strides]", use.all[0].span, use.name)
 
 
 def _check_access(use: Use, access: Access) -> None:
@@ -229,14 +247,31 @@ def written_whole(accesses: KernelAccesses, binding: str, grid: Grid, length: in
     all_of_it = accesses.accesses.get(binding, ())
     if binding in accesses.whole or not all_of_it or any(it.kind != "write" or it.part is None for it in all_of_it):
         return False
-    strides = frozenset(
-        it.axis for access in all_of_it for it in variables(access.index or frozenset()) if isinstance(it, StrideId)
-    )
     written: set[tuple[int, ...]] = set()
     for cover in accesses.covers.get(binding, ()):
-        form, within = affine(cover.index, grid), domain(cover.guards, grid, strides=strides)
-        if form is None or within.is_empty or count(within) != length:
-            continue
-        if is_injective(form, within) and _is_in_range(form, within, length):
+        if _takes_as_many(accesses, cover, grid, length):
             written.add(cover.part)
     return written == set(accesses.parts(binding))
+
+
+def _takes_as_many(accesses: KernelAccesses, cover: Cover, grid: Grid, length: int) -> bool:
+    """Whether what is surely written are all of so many elements."""
+    loops = tuple(sorted(counters_in(cover.index), key=lambda it: it.depth))
+    grid = replace(grid, loops=loops)
+    form, within = affine(cover.index, grid), domain(cover.guards, grid)
+    if form is None or within.is_empty or len(loops) > MOST_LOOPS:
+        return False
+    if loops and not _goes_through_all(StridedKernel("", accesses, grid), form, within):
+        return False
+    box = without_starts(within, form, grid)
+    number = None if count(within) is None else count(box)
+    return number == length and is_injective(form, box) and _is_in_range(form, box, length)
+
+
+def _goes_through_all(kernel: StridedKernel, form: Affine, within: Domain) -> bool:
+    """Whether the counters in a domain of a kernel's loops are those of some invocation each."""
+    grid = kernel.grid
+    for axis in (axis for it in grid.loops for axis in it.axes):
+        if form.factors[axis] or within.low[axis] or within.high[axis] < grid.invocations[axis]:
+            return False
+    return failure_of_loops([kernel]) is None and takes_all_counters(kernel)

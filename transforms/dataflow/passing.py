@@ -13,9 +13,12 @@ from .forms import constant_path
 
 @dataclass(slots=True)
 class PassedValues:
-    """The values of elements in versions of passed storage. `nodes` are those of the function that is made."""
+    """The values of elements in versions of passed storage. `nodes` are those of the function that is made. In the
+    versions `unwritten`, no body has written the invocation's element.
+    """
 
     nodes: list[h.Node]
+    unwritten: set[h.Node] = field(default_factory=set["h.Node"])
     _values: dict[tuple[h.Node, Part], h.Node] = field(default_factory=dict["tuple[h.Node, Part]", h.Node])
 
     def replace_reads(
@@ -41,7 +44,7 @@ class PassedValues:
         match version:
             case h.Write(collection, value, indices):
                 found = value if constant_path(indices[1:]) == path else self._value(collection, path, type)
-            case h.Phi(region, versions):
+            case h.Phi(region, versions) if version not in self.unwritten:
                 phi = h.Phi(region, [])
                 self._values[key] = phi
                 self.nodes.append(phi)

@@ -9,8 +9,9 @@ from ...ir import types as w
 from ...ir.dataflow.nodes import Access, Endpoint, Expression, IntegerLiteral, Reference
 from ...ir.hercules.entry import Binding
 from .flat import Value
+from .forms import Counter
 from .kernel_graph import KernelGraph
-from .one_to_one import LaunchTest, share, strided_place
+from .one_to_one import LaunchTest, share
 from .refusal import Refused
 from .storage import Storage
 
@@ -32,7 +33,20 @@ class Storing:
 
 def find_storings(graph: KernelGraph, ordered: Sequence[str]) -> tuple[Storing, ...]:
     """The storage of nodes whose kernels run in this order. Raises Refused if they cannot be fused."""
-    return tuple(_Storings(graph, ordered).find())
+    found = tuple(_Storings(graph, ordered).find())
+    for name in ordered:
+        loops_of_node(found, name)
+    return found
+
+
+def loops_of_node(storings: Sequence[Storing], name: str) -> tuple[Counter, ...]:
+    """The loops at whose counters a node's kernel accesses storage that others access. Raises Refused if there are
+    several.
+    """
+    found = {use.loops for it in storings if it.test is not None for use in it.test.uses if use.name == name}
+    if len(found) > 1:
+        raise Refused("it accesses what it has in common with other kernels in several loops [strides]", None, name)
+    return next(iter(found), ())
 
 
 @dataclass(slots=True)
@@ -145,7 +159,7 @@ class _Storings:
         is_gone = is_passed and not is_needed and (begins_with_zeros or self._is_written_first(chain))
         length = graph.length(chain.value) if not chain.has_members else None
         length = length if isinstance(chain.binding.type, w.Array) else None
-        storage = Storage(chain.binding, is_kept=not is_gone, is_passed=is_passed)
+        storage = Storage(chain.binding, is_kept=not is_gone, is_shared=test is not None, is_passed=is_passed)
         return Storing(storage, tuple(chain.uses), last, test, length)
 
     def _is_output(self, name: str, binding: str) -> bool:
@@ -160,11 +174,7 @@ class _Storings:
         graph = self.graph
         numbers = {name: number for number, name in enumerate(self.ordered)}
         uses = [replace(graph.use(Endpoint(*it)), kernel=numbers[it[0]]) for it in chain.uses]
-        test = share(uses)
-        if test is not None and test.strides:
-            reason = f"not supported: {chain.binding.name!r} is accessed in a grid-stride loop [position]"
-            raise Refused(reason, strided_place(uses), uses[0].name)
-        return test
+        return share(uses)
 
 
 def _same_kind(one: Binding, other: Binding) -> bool:

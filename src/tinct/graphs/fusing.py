@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -74,6 +75,7 @@ class FusedProgram(GraphProgram):
         )
         self._joined = joined
         self._fusion = fused
+        self._outcomes: deque[_Outcome] = deque(maxlen=_MOST_OUTCOMES)
 
     def __reduce__(self) -> tuple[Callable[..., GraphProgram], tuple[object, ...]]:
         return FusedProgram, (self.original,)
@@ -91,11 +93,20 @@ class FusedProgram(GraphProgram):
             return reason
         facts = _InputFacts(self.inputs, inputs)
         try:
-            failures = (test.failure(facts) for test in self._fusion.tests)
-            found = next((it for it in failures if it is not None), None)
+            found = self._tested(facts)
             return found or next(self._changes(facts, {} if feed is None else feed), None)
         except ZeroDivisionError:
             return "an expression divides by zero"
+
+    def _tested(self, facts: _InputFacts) -> str | None:
+        """What the tests say of a launch: as of an earlier one with equal numbers, if there was one lately."""
+        for outcome in tuple(self._outcomes):
+            if outcome.holds(facts):
+                return outcome.failure
+        failures = (test.failure(facts) for test in self._fusion.tests)
+        found = next((it for it in failures if it is not None), None)
+        self._outcomes.append(_Outcome(tuple(facts.answers.items()), found))
+        return found
 
     def _changes(self, facts: _InputFacts, feed: Mapping[str, str]) -> Iterator[str]:
         """What a repetition may change of the numbers that the tests used."""
@@ -103,7 +114,7 @@ class FusedProgram(GraphProgram):
             if name in facts.numbers:
                 yield f"the number {name!r} changes from one execution to the next"
             elif name in facts.lengths:
-                length = self._fusion.tests[0].output_length(output, facts)
+                length = self._fusion.output_length(output, facts)
                 if length != facts.length(Reference(name, ())):
                     yield f"the length of {name!r} may change from one execution to the next"
 
@@ -150,11 +161,17 @@ class FusedProgram(GraphProgram):
             return where
         found: dict[str, str] = {}
         for name, device in (where.devices or {}).items():
-            first, *rest = name.split(".")
-            for path in self._fusion.nodes.get(first, ((first,),)):
-                for origin in self._joined.nodes.get(path[0], (path,)):
-                    found[".".join((*origin, *rest))] = device
+            for origin in self._origins(tuple(name.split("."))):
+                found[".".join(origin)] = device
         return replace(where, devices=found)
+
+    def _origins(self, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        """The paths in the original of what is at a path."""
+        nodes, joined = self._fusion.nodes, self._joined.nodes
+        known = next((count for count in range(len(path), 0, -1) if path[:count] in nodes), 0)
+        for first, *rest in nodes[path[:known]] if known else (path[:1],):
+            for origin in joined.get(first, ((first,),)):
+                yield (*origin, *rest, *path[known or 1 :])
 
 
 def _fused(program: GraphProgram) -> Fused:
@@ -189,6 +206,24 @@ def _remark(remark: Remark, program: GraphProgram) -> FusionRemark:
     )
 
 
+Number: TypeAlias = "tuple[Reference, bool]"
+"""What a reference leads to, or, if true, the length of it."""
+_MOST_OUTCOMES: Final = 4
+"""How many launches are remembered, with the numbers that they were tested for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What the tests said of a launch, and the numbers of its inputs that decided it."""
+
+    numbers: tuple[tuple[Number, int], ...]
+    failure: str | None
+
+    def holds(self, facts: _InputFacts) -> bool:
+        """Whether a launch has the same numbers."""
+        return all(facts.answered(number) == value for number, value in self.numbers)
+
+
 @dataclass(frozen=True, slots=True)
 class _InputFacts:
     """The numbers in the inputs of a run."""
@@ -199,8 +234,24 @@ class _InputFacts:
     """The inputs that numbers were asked of."""
     lengths: set[str] = field(default_factory=set[str])
     """The inputs whose lengths were asked."""
+    answers: dict[Number, int] = field(default_factory=dict["Number", int])
+
+    def answered(self, number: Number) -> int:
+        """A number that was asked of other inputs."""
+        reference, is_length = number
+        return self.length(reference) if is_length else self.number(reference)
 
     def length(self, reference: Reference) -> int:
+        if (reference, True) not in self.answers:
+            self.answers[reference, True] = self._length(reference)
+        return self.answers[reference, True]
+
+    def number(self, reference: Reference) -> int:
+        if (reference, False) not in self.answers:
+            self.answers[reference, False] = self._number(reference)
+        return self.answers[reference, False]
+
+    def _length(self, reference: Reference) -> int:
         self.lengths.add(reference.name)
         info, given = self.infos[reference.name], self.inputs[reference.name]
         type = info.type
@@ -212,7 +263,7 @@ class _InputFacts:
         assert element is not None
         return runtime_count(type, _size(info, given))
 
-    def number(self, reference: Reference) -> int:
+    def _number(self, reference: Reference) -> int:
         self.numbers.add(reference.name)
         info, given = self.infos[reference.name], self.inputs[reference.name]
         data = given.numpy() if isinstance(given, Buffer) else given

@@ -19,6 +19,7 @@ from ..ir.dataflow.nodes import (
     CreateEdge,
     CreateNode,
     EmbeddedShader,
+    Endpoint,
     FloatLiteral,
     Function,
     Graph,
@@ -284,15 +285,16 @@ class GraphState:
 
     def _check_untyped(self) -> None:
         """An input without a type is a whole number: no expression may ask for its elements."""
-        expressions = [it for statement in self.body for it in expressions_of(statement)]
-        for part in (leaf for expression in expressions for leaf in leaves(expression)):
-            name = part.value.name if isinstance(part, Length) else part.name if isinstance(part, Reference) else ""
-            has_parts = isinstance(part, Length) or (isinstance(part, Reference) and part.selectors)
-            if has_parts and name in self.scope.inputs and not self.is_typed(name):
-                raise InputError(
-                    f"{expression_text(part)}: nothing says what type the input {name!r} of graph {self.name!r} has; "
-                    f"input({name!r}, TYPE) does"
-                )
+        for statement in self.body:
+            for part in (leaf for expression in expressions_of(statement) for leaf in leaves(expression)):
+                name = part.value.name if isinstance(part, Length) else part.name if isinstance(part, Reference) else ""
+                has_parts = isinstance(part, Length) or (isinstance(part, Reference) and part.selectors)
+                if has_parts and name in self.scope.inputs and not self.is_typed(name):
+                    asked = f"{_place_of(statement)}{expression_text(part)}"
+                    message = f"{asked}: nothing says what type the input {name!r} of graph {self.name!r} has"
+                    typed = ", ".join(it for it in self.scope.inputs if self.is_typed(it))
+                    known = f"; inputs with a type are {typed}" if typed else ""
+                    raise InputError(f"{message}; input({name!r}, TYPE) does{known}")
 
     def _port(self, name: str) -> Port:
         given, made = self.scope.inputs.get(name), self.scope.outputs.get(name)
@@ -306,6 +308,17 @@ class GraphState:
             types = f"{type_text(type)} and {type_text(made.type)}"
             raise InputError(f"{name!r} is an input and an output of graph {self.name!r}, but of two types: {types}")
         return Port(Access.INOUT, name, made.type)
+
+
+def _place_of(statement: Statement) -> str:
+    """The node, or its port, that a statement is about, for the beginning of a message."""
+    match statement:
+        case CreateNode(name):
+            return f"node {name!r}: "
+        case BindInput(_, Endpoint(node, port)):
+            return f"input {port!r} of node {node!r}: "
+        case _:
+            return ""
 
 
 def kernel_name(kernel: Kernel) -> str:

@@ -157,7 +157,8 @@ class Stream:
 
     def _full(self) -> str:
         """Why a full stream stays full unless another thread pops."""
-        return f"{self._depth} items are under way, and no other thread pops one: pop before the next push"
+        items = "1 item is" if self._depth == 1 else f"{self._depth} items are"
+        return f"{items} under way, and no other thread pops one: pop before the next push"
 
     def _idle(self) -> str | None:
         """Why an empty stream stays empty unless another thread pushes."""
