@@ -22,6 +22,9 @@ _DELETE: Final = object.__delattr__
 _OF_CLASS: Final = ("ClassVar", "typing.ClassVar")
 _SPECIAL: Final = ("InitVar", "KW_ONLY")
 """Annotations that change what fields mean, which are left to the standard library."""
+_INHERITED: Final = ("frozen", "kw_only")
+"""Options in which classes that are derived from one another agree, else they are left to the standard library."""
+_RECORD: Final = "__record__"
 _PLAIN: Final[dataclasses.Field[Any]] = dataclasses.field()
 """A field without options."""
 
@@ -47,21 +50,20 @@ def with_methods(
     A field without a default after one that has one is an error when the first object is made, and so is a default
     that can change.
     """
-    if not _is_plain(cls):
-        return _standard(cls, frozen=frozen, slots=slots, eq=eq, repr=repr, kw_only=kw_only)
-    given, kinds = vars(cls), cls.__annotations__
-    names = [name for name, kind in kinds.items() if not kind.startswith(_OF_CLASS)]
-    defaults = {name: given[name] for name in names if name in given}
     options = {"frozen": frozen, "slots": slots, "eq": eq, "repr": repr, "kw_only": kw_only}
-    record = _Record(cls, names, defaults, options)
+    if not _is_plain(cls, options):
+        return _standard(cls, **options)
+    given = vars(cls)
+    names = [name for name, kind in cls.__annotations__.items() if not kind.startswith(_OF_CLASS)]
+    record = _Record(cls, names, {name: given[name] for name in names if name in given}, options)
     makers = _KNOWN | (_SHOWN if repr else {}) | (_EQUAL if eq else {}) | (_FROZEN if frozen else {})
     makers |= _STATE if frozen and slots else {}
     methods: dict[str, object] = {name: _Late(record, name, make) for name, make in makers.items()}
     if eq and not frozen:
         methods["__hash__"] = None
     own = {name for name in methods if name in given and (name != "__hash__" or given[name] is not None)}
-    added = {name: method for name, method in methods.items() if name not in own}
-    record.cls = _with_slots(cls, names, added) if slots else _with_attributes(cls, defaults, added)
+    added = {name: method for name, method in methods.items() if name not in own} | {_RECORD: record}
+    record.cls = _with_slots(cls, names, added) if slots else _with_attributes(cls, record.defaults, added)
     if record.cls.__doc__ is None:
         record.cls.__doc__ = cls.__name__
     return record.cls
@@ -79,10 +81,14 @@ else:
 __all__ = ["dataclass", "with_methods"]
 
 
-def _is_plain(cls: type) -> bool:
-    """Whether no base of a class has fields, and all annotations are texts of ordinary ones."""
-    if any("__dataclass_fields__" in vars(base) for base in cls.__mro__[1:]):
-        return False
+def _is_plain(cls: type, options: Mapping[str, bool]) -> bool:
+    """Whether all annotations are texts of ordinary ones, and each base with fields is of ours, and like the class."""
+    for base in cls.__mro__[1:-1]:
+        known: _Record | None = vars(base).get(_RECORD)
+        if known is None and "__dataclass_fields__" in vars(base):
+            return False
+        if known is not None and any(known.options[name] != options[name] for name in _INHERITED):
+            return False
     kinds = cls.__annotations__.values()
     if not all(isinstance(it, str) for it in kinds):
         return False
@@ -124,25 +130,36 @@ def _with_attributes(cls: type, defaults: Mapping[str, object], added: Mapping[s
 
 
 class _Record:
-    """What is known of a class: its fields' names, their defaults or options, and the options of the decorator."""
+    """What is known of a class: the names of its own fields, their defaults or options, and the decorator's options."""
 
     def __init__(
-        self, cls: type, names: Sequence[str], defaults: Mapping[str, object], options: Mapping[str, bool]
+        self, cls: type, own: Sequence[str], defaults: Mapping[str, object], options: Mapping[str, bool]
     ) -> None:
         self.cls = cls
-        self.names = names
+        self.own = own
         self.options = options
-        self._defaults = defaults
+        self.defaults = defaults
+
+    @cached_property
+    def bases(self) -> list[_Record]:
+        """The records of the class and its bases, first those whose fields come first."""
+        found = [vars(it).get(_RECORD) for it in reversed(self.cls.__mro__)]
+        return [it for it in found if it is not None]
 
     @cached_property
     def fields(self) -> Mapping[str, dataclasses.Field[Any]]:
         """The options of each field."""
-        return {name: self._field(name) for name in self.names}
+        return {name: it._field(name) for it in self.bases for name in it.own}
+
+    @cached_property
+    def kinds(self) -> Mapping[str, str]:
+        """The annotation of each field."""
+        return {name: it.cls.__annotations__[name] for it in self.bases for name in it.own}
 
     def _field(self, name: str) -> dataclasses.Field[Any]:
-        if name not in self._defaults:
+        if name not in self.defaults:
             return _PLAIN
-        default = self._defaults[name]
+        default = self.defaults[name]
         if _is_field(default):
             return default
         if type(default).__hash__ is None:
@@ -165,8 +182,8 @@ class _Record:
     def twin(self) -> type[Any]:
         """A class with the same fields that the standard library made, which has what it knows of them."""
         declared = {name: it for name, it in self.fields.items() if it is not _PLAIN}
-        names: dict[str, object] = {it: getattr(self.cls, it) for it in ("__doc__", "__module__", "__annotations__")}
-        bare = type(self.cls.__name__, (), names | declared)
+        names: dict[str, object] = {"__doc__": self.cls.__doc__, "__module__": self.cls.__module__}
+        bare = type(self.cls.__name__, (), names | {"__annotations__": self.kinds} | declared)
         made = _standard(bare, init=False, eq=False, repr=False, kw_only=self.options["kw_only"])
         known = made.__dataclass_params__
         known.init, known.frozen = True, self.options["frozen"]
@@ -201,7 +218,7 @@ def _init(record: _Record) -> FunctionType:
 
     Its code is that of numbered fields, in which the numbers are replaced by names.
     """
-    numbered = {name: f"field{number}" for number, name in enumerate(record.names)}
+    numbered = {name: f"field{number}" for number, name in enumerate(record.fields)}
     names: dict[str, object] = {"_set": _SET, "_FACTORY": _FACTORY}
     for name, it in record.fields.items():
         names[f"_default_{numbered[name]}"], names[f"_factory_{numbered[name]}"] = it.default, it.default_factory
@@ -211,8 +228,8 @@ def _init(record: _Record) -> FunctionType:
     method = FunctionType(code, names, "__init__", _defaults(record, positional))
     method.__kwdefaults__ = {name: _default(record, name) for name in by_name if _has_default(record, name)}
     method.__module__, method.__qualname__ = record.cls.__module__, f"{record.cls.__qualname__}.__init__"
-    kinds = record.cls.__annotations__
-    method.__annotations__ = {name: kinds[name] for name, it in record.fields.items() if it.init} | {"return": None}
+    method.__annotations__ = {name: record.kinds[name] for name, it in record.fields.items() if it.init}
+    method.__annotations__["return"] = None
     return method
 
 
@@ -318,7 +335,7 @@ def _values(names: list[str]) -> Callable[[object], tuple[object, ...]]:
 
 def _set_attribute(record: _Record) -> object:
     """`__setattr__`, which refuses a change."""
-    cls, known = record.cls, frozenset(record.names)
+    cls, known = record.cls, frozenset(record.fields)
 
     def set_attribute(self: object, name: str, value: object) -> None:
         if type(self) is cls or name in known:
@@ -330,7 +347,7 @@ def _set_attribute(record: _Record) -> object:
 
 def _delete_attribute(record: _Record) -> object:
     """`__delattr__`, which refuses a change."""
-    cls, known = record.cls, frozenset(record.names)
+    cls, known = record.cls, frozenset(record.fields)
 
     def delete_attribute(self: object, name: str) -> None:
         if type(self) is cls or name in known:
@@ -342,7 +359,7 @@ def _delete_attribute(record: _Record) -> object:
 
 def _state(record: _Record) -> object:
     """`__getstate__`, for pickles of objects without a dictionary."""
-    names = record.names
+    names = list(record.fields)
 
     def state(self: object) -> list[object]:
         return [getattr(self, name) for name in names]
@@ -352,7 +369,7 @@ def _state(record: _Record) -> object:
 
 def _set_state(record: _Record) -> object:
     """`__setstate__`, for objects that refuse a change."""
-    names = record.names
+    names = list(record.fields)
 
     def set_state(self: object, values: list[object]) -> None:
         for name, value in zip(names, values, strict=True):

@@ -9,11 +9,11 @@ barriers is an error (WGSL, "Synchronization").
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import product
 
 from ...base.deadline import Deadline
 from ...base.errors import InputError
+from ...base.records import dataclass
 from .. import layout, samplers, textures
 from ..constants import RawValue
 from ..diagnostics import Diagnostic, ShaderError, not_supported, with_article

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
+from ...base.records import dataclass
 from ..constants import RawValue
 from ..diagnostics import Diagnostic, Note, Severity
 from . import nodes
