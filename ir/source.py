@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _LARGEST = 64 << 20
 """Maximum size of a source in bytes: a larger file is probably data or a device, not a shader."""
-_LINE_BREAK = re.compile(b"\r\n|[\n\v\f\r]|\xc2\x85|\xe2\x80[\xa8\xa9]")
+_LINE_BREAK = b"\r\n|[\n\v\f\r]|\xc2\x85|\xe2\x80[\xa8\xa9]"
 
 
 class Span(NamedTuple):
@@ -88,7 +88,7 @@ class Source:
     @cached_property
     def line_starts(self) -> list[int]:
         """The offset of each line's first byte."""
-        return [0, *(match.end() for match in _LINE_BREAK.finditer(self.data))]
+        return [0, *(match.end() for match in re.finditer(_LINE_BREAK, self.data))]
 
     def position(self, offset: int) -> Position:
         """The line and column of a byte offset; for an offset past the end, those of the end."""
