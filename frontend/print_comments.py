@@ -13,13 +13,13 @@ from typing import Final
 
 from ..base.records import dataclass
 from ..ir.diagnostics import Diagnostic, Note, Severity
-from ..ir.print_formats import NAME
+from ..ir.language import DEBUG_PRINTF
 from ..ir.source import Source, Span
 from ..ir.wgsl import ast
 
-FORM: Final = f'// @{NAME}("FORMAT", ARGUMENTS…);'
+FORM: Final = f'// @{DEBUG_PRINTF}("FORMAT", ARGUMENTS…);'
 _MARK: Final = r"//[ \t]*@[ \t]*"
-_STATEMENT: Final = _MARK + NAME + r'[ \t]*\([ \t]*"(?:\\.|[^"\\])*"[ \t]*(?:,[^;"]*)?\)[ \t]*;[ \t]*(?://.*)?'
+_STATEMENT: Final = _MARK + DEBUG_PRINTF + r'[ \t]*\([ \t]*"(?:\\.|[^"\\])*"[ \t]*(?:,[^;"]*)?\)[ \t]*;[ \t]*(?://.*)?'
 _LIKE_ONE: Final = r"(?i)/[/*]+[ \t]*@[ \t]*debug_?print\w*"
 
 
@@ -46,7 +46,7 @@ class PrintComments:
         before = [it for it in self.spans if found.span is not None and it.start <= found.span.start]
         if not before:
             return found
-        note = Note(f"this comment is a statement, since it begins with '@{NAME}'", before[-1])
+        note = Note(f"this comment is a statement, since it begins with '@{DEBUG_PRINTF}'", before[-1])
         return replace(found, notes=(*found.notes, note))
 
 

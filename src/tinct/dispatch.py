@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from .arguments import extent_of
 from .backend.cpu.options import tier_asked_for
@@ -21,6 +20,9 @@ from .ir.samplers import read_sampler
 from .ir.types import F32, BindingPoint, Texture, TextureKind
 from .ir.types import Sampler as SamplerType
 from .reflection import BindingInfo
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 DispatchSize: TypeAlias = "int | Sequence[int] | npt.NDArray[np.integer[Any]]"
 
