@@ -1,4 +1,4 @@
-"""What a kernel is compiled from, and whether the cache on disk ever had its machine code.
+"""What a kernel is compiled from, and whether the cache on disk knows that it was run.
 
 This is apart from `kernel_cache`, whose imports take longer than running a small kernel on the interpreter.
 """
@@ -37,14 +37,14 @@ class KernelIdentity:
         return digest(kind, compiler, *more, settings, self.language, self.text, self.entry)
 
 
-def was_kept(identity: KernelIdentity) -> bool:
-    """Whether machine code of some tier was put into the cache on disk. It may be gone, or for another machine."""
-    name, files = identity.name_in_cache("was kept"), default_cache()
+def is_known(identity: KernelIdentity) -> bool:
+    """Whether a kernel was noted, by this process or another: it was checked, and has run."""
+    name, files = identity.name_in_cache("known"), default_cache()
     return files is not None and name is not None and files.has(name)
 
 
-def note_kept(identity: KernelIdentity) -> None:
-    """Note that the cache has machine code, which was checked when it was made."""
-    name, files = identity.name_in_cache("was kept"), default_cache()
+def note_known(identity: KernelIdentity) -> None:
+    """Note a kernel in the cache on disk."""
+    name, files = identity.name_in_cache("known"), default_cache()
     if files is not None and name is not None:
         files.put(name, b"")

@@ -6,7 +6,7 @@ from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .backend.cpu.kernel_identity import KernelIdentity, was_kept
+from .backend.cpu.kernel_identity import KernelIdentity, is_known, note_known
 from .base.fork_lock import CompileLock
 from .base.interpreter_state import paused_collection
 from .base.records import dataclass
@@ -99,8 +99,8 @@ class Compilation:
         return sum(self.seconds.values()) + sum(it.total_seconds for it in self._suited.values())
 
     def check_runnable_on(self, device: str) -> None:
-        """Raise ShaderError for what no device runs yet. Machine code in the cache was checked when it was made."""
-        if device != "cpu" or not self._was_kept:
+        """Raise ShaderError for what no device runs yet. What the cache knows to have run on the CPU was checked."""
+        if device != "cpu" or not self._is_known:
             self._front(CHECK_RUNNABLE)
 
     @property
@@ -124,10 +124,16 @@ class Compilation:
 
     @cached_property
     def first_calls(self) -> FirstCalls | None:
-        """Runs on the interpreter in place of machine code; None if there are none."""
+        """Runs on the interpreter in place of machine code; None if there are none.
+
+        Only the first process that runs a kernel has any: in the second, machine code pays, which the cache keeps.
+        """
         from .first_calls import first_calls
 
-        return None if self._was_kept else first_calls(self.specialised, self.entry)
+        if self._is_known:
+            return None
+        note_known(self._identity)
+        return first_calls(self.specialised, self.entry)
 
     @cached_property
     def _identity(self) -> KernelIdentity:
@@ -136,9 +142,9 @@ class Compilation:
         return KernelIdentity(type(origin).__name__, origin.source.data, job.entry, job.constants, job.facts)
 
     @cached_property
-    def _was_kept(self) -> bool:
-        """Whether machine code was put into the cache on disk, by this process or another."""
-        return was_kept(self._identity)
+    def _is_known(self) -> bool:
+        """Whether it was run before this compilation began, by this process or another."""
+        return is_known(self._identity)
 
     @property
     def cpu(self) -> CompiledKernel:

@@ -1,9 +1,9 @@
 """The first dispatches of a kernel on the CPU, which the interpreter of core IR runs if they are tiny.
 
-It is there after a third of the time that machine code takes in a new process, and runs some hundred invocations in a
-millisecond or two. A kernel is interpreted only if the results are those of machine code, bit for bit (see
-`ir.core.exact`), if the cache on disk never had its machine code, and until that has taken `INTERPRETED_SECONDS`. A run
-that takes longer, or after which a NaN may be in memory, is undone: machine code runs the dispatch from its start.
+In a new process it is there after a third of the time that machine code takes, and it runs some hundred invocations in
+a millisecond or two. A kernel is interpreted only if the results are those of machine code, bit for bit (see
+`ir.core.exact`), in the first process that runs it, and until that has taken `INTERPRETED_SECONDS`. A run that takes
+longer, or after which a NaN may be in memory, is undone: machine code runs the dispatch from its start.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .ir.types import BindingPoint
 
 INTERPRETED_SECONDS = 10e-3
-"""Time budget in seconds of all interpreted runs of a kernel together: a third of what compiling baseline code takes."""
+"""Time budget in seconds of all interpreted runs of a kernel: a third of what compiling baseline code takes."""
 MOST_INVOCATIONS = 256
 """Maximum number of invocations of an interpreted dispatch, in each of which five instructions take a microsecond."""
 MOST_WRITTEN = 1 << 16
