@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import product
+from typing import TYPE_CHECKING
 
 from ...base.deadline import Deadline
 from ...base.errors import InputError
@@ -25,9 +26,11 @@ from . import nodes
 from .interp_compile import Compiler
 from .interp_frame import CompiledFunction, Invocation, Memory, PointerValue, Steps, Waiting
 from .interp_lanes import Lane, answered, not_uniform
-from .interp_observer import Observer
 from .root_values import RootValues
 from .runnable import check_runnable, subgroup_size_of
+
+if TYPE_CHECKING:
+    from .interp_observer import Observer
 
 Triple = tuple[int, int, int]
 

@@ -52,11 +52,19 @@ class FirstCalls:
         """Run a dispatch in place. Returns the seconds that it took, or None if machine code is to run it; then the
         buffers are as they were.
         """
-        if self.seconds <= 0 or sum(len(buffers[it]) for it in written) > MOST_WRITTEN:
+        limit = self.seconds  # which other threads change
+        if limit <= 0 or sum(len(buffers[it]) for it in written) > MOST_WRITTEN:
             return None
+
+        from .ir.core.interp import run
+
         before = {point: bytes(buffers[point]) for point in written}
         start = time.perf_counter()
-        is_done = self._ends(buffers, workgroups) and not any(self._may_have_nan(buffers[it]) for it in written)
+        try:
+            run(self.module, self.entry, buffers, workgroups, timeout=limit)
+            is_done = not any(self._may_have_nan(buffers[it]) for it in written)
+        except DeviceError:  # the time is over
+            is_done = False
         taken = time.perf_counter() - start
         if is_done:
             self.seconds -= taken
@@ -65,16 +73,6 @@ class FirstCalls:
         for point, data in before.items():
             buffers[point][:] = data
         return None
-
-    def _ends(self, buffers: Mapping[BindingPoint, bytearray], workgroups: tuple[int, int, int]) -> bool:
-        """Interpret a dispatch. False if that was stopped when the time was over."""
-        from .ir.core.interp import run
-
-        try:
-            run(self.module, self.entry, buffers, workgroups, timeout=self.seconds)
-        except DeviceError:
-            return False
-        return True
 
     def _may_have_nan(self, buffer: bytearray) -> bool:
         """Whether some word of a buffer is a NaN if it is an f32; every word is where a value of it may start."""
