@@ -150,8 +150,10 @@ def test_a_second_process_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 # Results
 
 SMALL, LARGE = 2.0**-149, 3.4028234663852886e38
-FLOATS = [0.0, -0.0, 0.1, 0.5, -0.5, 1.0, -1.0, 1.5, 2.5, -2.5, 3.0, 7.25, 0.49999997, 8388609.0, 2.0**31, -(2.0**32)]
-FLOATS += [SMALL, -3 * SMALL, 1e-38, 1e-20, LARGE, -LARGE, math.inf, -math.inf, math.nan]
+FLOATS = (
+    *(0.0, -0.0, 0.1, 0.5, -0.5, 1.0, -1.0, 1.5, 2.5, -2.5, 3.0, 7.25, 0.49999997, 8388609.0, 2.0**31, -(2.0**32)),
+    *(SMALL, -3 * SMALL, 1e-38, 1e-20, LARGE, -LARGE, math.inf, -math.inf, math.nan),
+)
 WORDS = [0, 1, 2, 3, 5, 31, 32, 33, 100, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF, 0xFFFFFFFE, 0x00FF00FF]
 OF_FLOATS = """v + w; v - w; v * w; v / w; v % w; -v; abs(v); sign(v); ceil(v); floor(v); round(v); trunc(v); fract(v);
 max(v, w); min(v, w); clamp(v, w, u); saturate(v); mix(v, w, u); step(v, w); select(v, w, v < u); sqrt(v);
