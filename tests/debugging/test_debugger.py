@@ -242,6 +242,13 @@ def test_nonsense(line: str, words: str) -> None:
     assert words in "\n".join(commands(line))
 
 
+def test_only_what_is_wrong_in_the_expression_is_told() -> None:
+    """The text around it, which lacks its closing parenthesis then, has no place that the user wrote."""
+    printed = "\n".join(commands("print $$"))
+    assert "no token of WGSL starts with this character" in printed
+    assert printed.count("error") == 1
+
+
 def test_subgroup_operations_and_uniform_loads_give_the_interpreters_results() -> None:
     text = """
     enable subgroups;
