@@ -132,8 +132,9 @@ class Compilation:
 
         if self._is_known:
             return None
+        made = first_calls(self.specialised, self.entry)
         note_known(self._identity)
-        return first_calls(self.specialised, self.entry)
+        return made
 
     @cached_property
     def _identity(self) -> KernelIdentity:
