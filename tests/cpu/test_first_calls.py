@@ -140,7 +140,7 @@ def test_a_second_process_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     file.write_text(ADD, encoding="utf-8")
     program = (
         "import sys, numpy, tinct.first_calls, tinct.backend.cpu.tiered;"
-        "tinct.first_calls.INTERPRETED_SECONDS = tinct.backend.cpu.tiered.TRIAL_SECONDS = 60.0;"  # on a busy machine, too
+        "tinct.first_calls.INTERPRETED_SECONDS = tinct.backend.cpu.tiered.TRIAL_SECONDS = 60.0;"
         "kernel = tinct.load(sys.argv[1])['main'];"
         "print(kernel.run({'out': numpy.ones(64, numpy.float32)}, threads=64)['out'].sum(), 'llvmlite' in sys.modules)"
     )
