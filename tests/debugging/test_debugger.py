@@ -82,7 +82,7 @@ def test_expressions_see_the_variables_of_their_place_and_change_nothing() -> No
     debugger = mixed()
     for bad, words in {
         "nope": "unresolved identifier 'nope'",
-        "1; let b = 2": "unexpected",
+        "1; let b = 2": r"expected '\)'\n --> <expression>:1:2",
         "l +": "expected an",
     }.items():
         with pytest.raises(tinct.TinctError, match=words):
