@@ -28,8 +28,8 @@ _NAMES = {
     "unsigned": "u32",
 }
 _PREFIXES = {"float": "f", "half": "h", "int": "i", "uint": "u", "ivec": "i", "uvec": "u", "vec": "f"}
-_SIZED = re.compile(r"(float|half|int|uint|ivec|uvec|vec)([234])")
-_MATRIX = re.compile(r"(?:mat|float)([234])(?:x([234]))?")
+_SIZED = r"(float|half|int|uint|ivec|uvec|vec)([234])"
+_MATRIX = r"(?:mat|float)([234])(?:x([234]))?"
 _OPERATORS = {"fmod": "%", "mod": "%", "mul": "*"}
 
 _CHARACTERS = {
@@ -46,8 +46,8 @@ _AFTER = {
     "else": "'else' stands behind the block of an 'if'",
     "goto": "WGSL has no 'goto'",
 }
-_STRUCT = re.compile(rb"struct\s+\w+\s*\{[^{}]*$")
-_WORD_BEFORE = re.compile(rb"(\w+)\s+$")
+_STRUCT = rb"struct\s+\w+\s*\{[^{}]*$"
+_WORD_BEFORE = rb"(\w+)\s+$"
 _FARTHEST = 4096
 
 
@@ -56,9 +56,9 @@ def name_hint(name: str) -> tuple[Note, ...]:
     if name in _OPERATORS:
         return (Note(f"WGSL has the operator '{_OPERATORS[name]}'"),)
     found = _NAMES.get(name)
-    if sized := _SIZED.fullmatch(name):
+    if sized := re.fullmatch(_SIZED, name):
         found = f"vec{sized[2]}{_PREFIXES[sized[1]]}"
-    elif matrix := _MATRIX.fullmatch(name):
+    elif matrix := re.fullmatch(_MATRIX, name):
         found = f"mat{matrix[1]}x{matrix[2] or matrix[1]}f"
     return () if found is None else (Note(f"WGSL calls it '{found}'"),)
 
@@ -74,12 +74,12 @@ def token_hint(data: bytes, start: int, token: str, *, is_declaration: bool, is_
     `is_declaration`: a declaration was expected; `is_statement`: what stands before it could begin a statement.
     """
     before = data[max(0, start - _FARTHEST) : start]
-    word = _WORD_BEFORE.search(before)
+    word = re.search(_WORD_BEFORE, before)
     if token.startswith('"'):
         return character_hint('"')
     if is_declaration and token == "let":
         return (Note("at module scope, write 'const', 'override' or 'var<private>'"),)
-    if token == ";" and _STRUCT.search(before):
+    if token == ";" and re.search(_STRUCT, before):
         return (Note("the members of a structure end with ','"),)
     if not is_statement or word is None:
         return ()

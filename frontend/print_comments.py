@@ -13,16 +13,14 @@ from typing import Final
 
 from ..base.records import dataclass
 from ..ir.diagnostics import Diagnostic, Note, Severity
-from ..ir.print_formats import NAME
+from ..ir.language import DEBUG_PRINTF
 from ..ir.source import Source, Span
 from ..ir.wgsl import ast
 
-FORM: Final = f'// @{NAME}("FORMAT", ARGUMENTS…);'
-_MARK: Final = re.compile(r"//[ \t]*@[ \t]*")
-_STATEMENT: Final = re.compile(
-    _MARK.pattern + NAME + r'[ \t]*\([ \t]*"(?:\\.|[^"\\])*"[ \t]*(?:,[^;"]*)?\)[ \t]*;[ \t]*(?://.*)?'
-)
-_LIKE_ONE: Final = re.compile(r"/[/*]+[ \t]*@[ \t]*debug_?print\w*", re.IGNORECASE)
+FORM: Final = f'// @{DEBUG_PRINTF}("FORMAT", ARGUMENTS…);'
+_MARK: Final = r"//[ \t]*@[ \t]*"
+_STATEMENT: Final = _MARK + DEBUG_PRINTF + r'[ \t]*\([ \t]*"(?:\\.|[^"\\])*"[ \t]*(?:,[^;"]*)?\)[ \t]*;[ \t]*(?://.*)?'
+_LIKE_ONE: Final = r"(?i)/[/*]+[ \t]*@[ \t]*debug_?print\w*"
 
 
 @dataclass(slots=True)
@@ -38,7 +36,7 @@ class PrintComments:
         """The source with blanks for what makes them comments, so that all places stay what they are."""
         data = bytearray(self.source.data)
         for it in self.spans:
-            mark = _MARK.match(self.source.text(it))
+            mark = re.match(_MARK, self.source.text(it))
             assert mark is not None
             data[it.start : it.start + mark.end()] = b" " * mark.end()
         return Source(self.source.name, bytes(data))
@@ -48,7 +46,7 @@ class PrintComments:
         before = [it for it in self.spans if found.span is not None and it.start <= found.span.start]
         if not before:
             return found
-        note = Note(f"this comment is a statement, since it begins with '@{NAME}'", before[-1])
+        note = Note(f"this comment is a statement, since it begins with '@{DEBUG_PRINTF}'", before[-1])
         return replace(found, notes=(*found.notes, note))
 
 
@@ -56,9 +54,9 @@ def print_comments(source: Source, comments: Iterable[ast.Comment]) -> PrintComm
     """The comments that print, among all."""
     found = PrintComments(source)
     for it in comments:
-        if _STATEMENT.fullmatch(it.text):
+        if re.fullmatch(_STATEMENT, it.text):
             found.spans.append(it.span)
-        elif like_one := _LIKE_ONE.match(it.text):
+        elif like_one := re.match(_LIKE_ONE, it.text):
             message = f"a comment that prints has the form '{FORM}', on one line and with nothing after it"
             span = Span(it.span.start, it.span.start + like_one.end())
             found.faults.append(Diagnostic(Severity.ERROR, "invalid-print", message, span))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from functools import cache
 from typing import TypeAlias
 
@@ -131,6 +130,8 @@ def fused_multiply_add(scalar: Scalar, a: float, b: float, c: float) -> float:
 
 
 def _exact_fma(scalar: Scalar, a: float, b: float, c: float) -> float:
+    from fractions import Fraction
+
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     return round_fraction(scalar, exact) if exact else a * b + c  # the sum of doubles has the right sign of zero
 

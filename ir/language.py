@@ -10,6 +10,10 @@ ENABLE_EXTENSIONS: Final = frozenset(
 )
 """The names that `enable` accepts (WGSL, "Enable Extensions")."""
 
+DEBUG_PRINTF: Final = "debugPrintf"
+PRINTING_EXTENSION: Final = "wgpu_debug_printf"
+"""The extension that wgpu demands for calls of `debugPrintf` (wgpu, "Shader debugPrintf")."""
+
 LANGUAGE_FEATURES: Final = frozenset(
     {
         "readonly_and_readwrite_storage_textures",

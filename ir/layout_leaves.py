@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..base.errors import InputError
 from .layout_numbers import NumberType
 from .layout_sizes import member_offsets, size_of, stride_of
 from .types import F16, F32, I32, U32, Array, Atomic, Matrix, Scalar, Struct, Type, Vector
 
-AnyArray: TypeAlias = NDArray[Any]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+AnyArray: TypeAlias = "NDArray[Any]"
 
 _NUMBERS = {
     scalar: NumberType(str(scalar), np.dtype(base))

@@ -14,14 +14,16 @@ import reprlib
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from ..base.errors import InputError
 
-Array: TypeAlias = npt.NDArray[Any]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Array: TypeAlias = "npt.NDArray[Any]"
 DType: TypeAlias = np.dtype[Any]
 Where: TypeAlias = Callable[[tuple[int, ...]], str]
 """Returns the name of the element at an index in messages; for an empty index, that of the whole."""

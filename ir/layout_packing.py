@@ -12,10 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from math import prod
-from typing import Any, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..base.errors import InputError
 from ..base.records import dataclass
@@ -34,7 +33,10 @@ from .layout_sizes import (
 )
 from .types import Array, Matrix, Struct, Type, Vector
 
-AnyArray: TypeAlias = NDArray[Any]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+AnyArray: TypeAlias = "NDArray[Any]"
 Values: TypeAlias = Sequence[object]
 
 _LARGEST = (1 << 32) - 4

@@ -17,10 +17,6 @@ from ..base.records import dataclass
 from .constants import RawValue
 from .types import BOOL, F16, F32, I32, U32, Array, Matrix, Scalar, Struct, Type, Vector
 
-NAME: Final = "debugPrintf"
-EXTENSION: Final = "wgpu_debug_printf"
-"""The extension that wgpu demands for calls (wgpu, "Shader debugPrintf")."""
-
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _PIECE: Final = r"\\(?P<escape>.)|%(?P<percent>%)|%(?P<rest>[-+ #0]*\d*(?:\.\d*)?(?:v\d)?[A-Za-z]?)|[^\\%]+"
 _CONVERSION: Final = r"(?P<flags>[-+ #0]*\d{0,3}(?:\.\d{1,2})?)(?:v(?P<size>[234]))?(?P<letter>[diuxXeEfFgGs])"

@@ -6,7 +6,6 @@ points. Line breaks are those of WGSL ("Blankspace and line breaks").
 
 from __future__ import annotations
 
-import bisect
 import errno
 import re
 from functools import cached_property
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 _LARGEST = 64 << 20
 """Maximum size of a source in bytes: a larger file is probably data or a device, not a shader."""
-_LINE_BREAK = re.compile(b"\r\n|[\n\v\f\r]|\xc2\x85|\xe2\x80[\xa8\xa9]")
+_LINE_BREAK = b"\r\n|[\n\v\f\r]|\xc2\x85|\xe2\x80[\xa8\xa9]"
 
 
 class Span(NamedTuple):
@@ -88,12 +87,14 @@ class Source:
     @cached_property
     def line_starts(self) -> list[int]:
         """The offset of each line's first byte."""
-        return [0, *(match.end() for match in _LINE_BREAK.finditer(self.data))]
+        return [0, *(match.end() for match in re.finditer(_LINE_BREAK, self.data))]
 
     def position(self, offset: int) -> Position:
         """The line and column of a byte offset; for an offset past the end, those of the end."""
         offset = min(max(offset, 0), len(self.data))
-        line = bisect.bisect_right(self.line_starts, offset) - 1
+        from bisect import bisect_right
+
+        line = bisect_right(self.line_starts, offset) - 1
         before = self.data[self.line_starts[line] : offset]
         return Position(line + 1, len(before.decode("utf-8", "replace")) + 1)
 
@@ -120,7 +121,9 @@ class DerivedSource(Source):
 
     def origin(self, offset: int) -> Place | None:
         """Where a byte comes from in the texts that were given; None for what was added."""
-        part = self.parts[max(bisect.bisect_right(self.parts, offset, key=lambda it: it.start) - 1, 0)]
+        from bisect import bisect_right
+
+        part = self.parts[max(bisect_right(self.parts, offset, key=lambda it: it.start) - 1, 0)]
         if part.source is None:
             return None
         place = part.source.origin(part.offset + (offset - part.start if part.is_copied else 0))

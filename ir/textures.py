@@ -29,7 +29,7 @@ _HEADER = struct.Struct(f"<{4 + MOST_LEVELS + 4}I")
 _FORMAT_OFFSET = 4 * (4 + MOST_LEVELS)
 HEADER_BYTES = _HEADER.size
 
-_BYTES = texel_format("rgba8unorm")
+_BYTES = "rgba8unorm"
 _SAMPLED = {F32: "rgba32float", I32: "rgba32sint", U32: "rgba32uint"}
 
 
@@ -62,7 +62,7 @@ def widest_format(sampled: Scalar) -> TexelFormat:
 def format_of_bytes(texture: Texture) -> TexelFormat | None:
     """The format of a texture whose texels are bytes; None if they never are."""
     may_be_bytes = texture.kind is TextureKind.SAMPLED and texture.sampled is F32
-    return _BYTES if may_be_bytes else None
+    return texel_format(_BYTES) if may_be_bytes else None
 
 
 def format_in(texture: Texture, data: bytes | bytearray | memoryview) -> TexelFormat:
@@ -100,7 +100,7 @@ def texel_array(texture: Texture, *, in_bytes: bool = False) -> Array:
 
 def whole_texels(size: int, texture: Texture, form: TexelFormat) -> int:
     """The bytes that a texture's memory has for so many bytes of texels in a format."""
-    widest = widest_format(F32) if form is _BYTES else format_of(texture)
+    widest = widest_format(F32) if form is texel_format(_BYTES) else format_of(texture)
     return size + -size % (4 * widest.words)
 
 
@@ -168,7 +168,7 @@ def pack_header(texture: Texture, extent: TextureExtent, form: TexelFormat) -> b
     """The header: the first `HEADER_BYTES` bytes."""
     starts = level_starts(texture, extent)[:-1]
     sizes = extent.width, extent.height, extent.depth, extent.count
-    return _HEADER.pack(*sizes, *_padded(starts), form is _BYTES, 0, 0, 0)
+    return _HEADER.pack(*sizes, *_padded(starts), form is texel_format(_BYTES), 0, 0, 0)
 
 
 def _padded(starts: Iterable[int]) -> list[int]:

@@ -83,7 +83,7 @@ class BrokenPassError(Exception):
     """A pass left a module that does not verify: the cause is the verifier's exception."""
 
 
-_ITEM: Final = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*(?:,|\Z)")
+_ITEM: Final = r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*(?:,|\Z)"
 
 
 def parse_pipeline(text: str, stage: Stage[IR]) -> tuple[Pass[IR], ...]:
@@ -93,7 +93,7 @@ def parse_pipeline(text: str, stage: Stage[IR]) -> tuple[Pass[IR], ...]:
     passes: list[Pass[IR]] = []
     position, end = 0, len(text.rstrip())
     while position < end:
-        match = _ITEM.match(text, position)
+        match = re.compile(_ITEM).match(text, position)
         if match is None:
             raise InputError(
                 f"cannot read the pipeline at {text[position:].strip()!r}: expected name or name{{option=value}}"

@@ -32,6 +32,8 @@ _ROOM = 0.8
 _MAGIC = b"tinct cache 1\n"
 _DIGEST = 32
 _SUFFIX = ".tinct"
+_NEW = "new-"
+"""The beginning of the names of files that are being written."""
 _ABANDONED = 3600
 """Age in seconds from which a temporary file is left over from a process that failed."""
 
@@ -76,14 +78,12 @@ class DiskCache:
 
     def put(self, name: str, data: bytes) -> None:
         """Store data under a name, replacing a previous file. Does nothing if that fails."""
-        import tempfile
-
         check = sha256(data).digest()
         with suppress(OSError):
             os.makedirs(self.directory, mode=0o700, exist_ok=True)
-            handle, path = tempfile.mkstemp(prefix="new-", dir=self.directory)
+            path = os.path.join(self.directory, f"{_NEW}{os.urandom(8).hex()}")
             try:
-                with os.fdopen(handle, "wb") as file:
+                with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                     file.write(_MAGIC + check + data)
                 os.replace(path, self._path(name))
             except OSError:
@@ -126,7 +126,7 @@ class DiskCache:
         with suppress(OSError), os.scandir(self.directory) as entries:
             for entry in entries:
                 with suppress(OSError):
-                    if entry.name.endswith(_SUFFIX) or entry.name.startswith("new-"):
+                    if entry.name.endswith(_SUFFIX) or entry.name.startswith(_NEW):
                         status = entry.stat(follow_symlinks=False)
                         yield status.st_mtime, status.st_size, entry.path
 

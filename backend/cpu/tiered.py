@@ -24,7 +24,7 @@ from . import jit, kernel_cache
 from .compiler_files import compiler_files
 from .device import CompiledKernel
 from .host import is_host_kept
-from .kernel_cache import KernelIdentity
+from .kernel_identity import KernelIdentity
 from .options import CpuOptions, default_options, tier_asked_for
 
 if TYPE_CHECKING:
@@ -114,13 +114,6 @@ class TieredKernel:
                 kernel = self._codes[options] = self.compile(options)
                 kernel_cache.keep(self.identity, options, kernel)
             return kernel
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether machine code of some tier is in this process or on disk."""
-        self._prepare_names()
-        options = (default_options(), CpuOptions("baseline"))
-        return bool(self._codes) or any(kernel_cache.is_kept(self.identity, it) for it in options)
 
     def has_code(self, options: CpuOptions) -> bool:
         """Whether this process has that machine code."""

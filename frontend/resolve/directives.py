@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from ...ir.language import ENABLE_EXTENSIONS, LANGUAGE_FEATURES
-from ...ir.print_formats import EXTENSION
+from ...ir.language import ENABLE_EXTENSIONS, LANGUAGE_FEATURES, PRINTING_EXTENSION
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import DiagnosticFilter
 from . import attributes
 from .context import Context
 
-_EXTENSIONS = ENABLE_EXTENSIONS | {EXTENSION}
+_EXTENSIONS = ENABLE_EXTENSIONS | {PRINTING_EXTENSION}
 
 
 def resolve_directives(context: Context, unit: ast.TranslationUnit) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -36,7 +35,7 @@ def resolve_directives(context: Context, unit: ast.TranslationUnit) -> tuple[tup
     context.enables.update(enables)
     if "subgroup_size_control" in enables:
         context.enables.add("subgroups")
-    return tuple(it for it in enables if it != EXTENSION), tuple(requires)
+    return tuple(it for it in enables if it != PRINTING_EXTENSION), tuple(requires)
 
 
 def _check(

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from ...ir.builtins import builtin
 from ...ir.diagnostics import Note
-from ...ir.print_formats import EXTENSION, NAME, Conversion, FormatFault, comment_start, parse_format
+from ...ir.language import DEBUG_PRINTF, PRINTING_EXTENSION
+from ...ir.print_formats import Conversion, FormatFault, comment_start, parse_format
 from ...ir.schema.traverse import walk
 from ...ir.source import Span
 from ...ir.types import Matrix, Type, Vector
@@ -19,13 +20,13 @@ from .conversions import make_concrete
 
 def resolve_print(context: Context, node: ast.Print) -> None:
     """Check the format, and its conversions against the types of the arguments, which become concrete."""
-    if node.name != NAME:
-        context.fail("unexpected-token", f"'{node.name}' takes no string: only '{NAME}' does", node.format_span)
+    if node.name != DEBUG_PRINTF:
+        context.fail("unexpected-token", f"'{node.name}' takes no string: only '{DEBUG_PRINTF}' does", node.format_span)
     is_comment = comment_start(context.source.data, node.span.start) is not None
-    if not is_comment and EXTENSION not in context.enables:
-        start = Note(f"add 'enable {EXTENSION};' at the start of the module")
-        comment = Note(f"or write it as a comment, which other tools ignore: '// @{NAME}(…);'")
-        message = f"{NAME} is used without 'enable {EXTENSION};'"
+    if not is_comment and PRINTING_EXTENSION not in context.enables:
+        start = Note(f"add 'enable {PRINTING_EXTENSION};' at the start of the module")
+        comment = Note(f"or write it as a comment, which other tools ignore: '// @{DEBUG_PRINTF}(…);'")
+        message = f"{DEBUG_PRINTF} is used without 'enable {PRINTING_EXTENSION};'"
         context.error("extension-required", message, node.name_span, (start, comment))
     types = [make_concrete(context, expressions.resolve(context, it)) for it in node.arguments]
     if is_comment:

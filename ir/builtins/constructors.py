@@ -35,8 +35,8 @@ from ..types import (
 from .registry import Evaluator
 from .resolution import NoMatch
 
-_VECTOR_NAME = re.compile(r"vec([234])")
-_MATRIX_NAME = re.compile(r"mat([234])x([234])")
+_VECTOR_NAME = r"vec([234])"
+_MATRIX_NAME = r"mat([234])x([234])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _infer(name: str, args: tuple[Type, ...], concrete: bool) -> ConstructorMatc
     """The constructor of a generic name: its component type is the one to which all arguments convert best."""
     if name == "array":
         return _infer_array(args, concrete)
-    shape = _VECTOR_NAME.fullmatch(name)
+    shape = re.fullmatch(_VECTOR_NAME, name)
     if shape is not None and not args:
         return ConstructorMatch(vector(int(shape[1]), ABSTRACT_INT), ())
     scalar = _common_scalar(args)
@@ -133,7 +133,7 @@ def _infer(name: str, args: tuple[Type, ...], concrete: bool) -> ConstructorMatc
         scalar = _concrete(scalar)
     if shape is not None:
         return _infer_vector(vector(int(shape[1]), scalar), args)
-    shape = _MATRIX_NAME.fullmatch(name)
+    shape = re.fullmatch(_MATRIX_NAME, name)
     if shape is None or scalar is BOOL:
         return None
     return _infer_matrix(int(shape[1]), int(shape[2]), scalar, args)

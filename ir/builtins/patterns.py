@@ -95,7 +95,7 @@ class Bindings:
         return self.fixed.setdefault(name, value) == value
 
 
-_MATRIX = re.compile(r"mat(\w)x(\w)")
+_MATRIX = r"mat(\w)x(\w)"
 _SPACES = {space.value: space for space in AddressSpace}
 _ACCESSES = {access.value: access for access in Access}
 
@@ -114,7 +114,7 @@ def unify(pattern: Pattern, type: Type, found: Bindings, *, exact: bool = False)
             return not arguments and _match_scalar(head, type, found, exact)
         case Vector(width=width, element=element) if head.startswith("vec"):
             return _match_extent(head[3:], width, found) and unify(arguments[0], element, found, exact=exact)
-        case Matrix(columns=columns, rows=rows, element=element) if shape := _MATRIX.fullmatch(head):
+        case Matrix(columns=columns, rows=rows, element=element) if shape := re.fullmatch(_MATRIX, head):
             return (
                 _match_extent(shape[1], columns, found)
                 and _match_extent(shape[2], rows, found)
@@ -218,7 +218,7 @@ def _instantiate_generic(head: str, argument: Type, bindings: Mapping[str, Bindi
     assert isinstance(argument, Scalar), f"{head} of {argument}"
     if head.startswith("vec"):
         return vector(_extent(head[3:], bindings), argument)
-    if shape := _MATRIX.fullmatch(head):
+    if shape := re.fullmatch(_MATRIX, head):
         return matrix(_extent(shape[1], bindings), _extent(shape[2], bindings), argument)
     if head == "atomic":
         return atomic(argument)

@@ -34,9 +34,7 @@ SCALAR_SETS: dict[str, tuple[Scalar, ...]] = {
     "abstract_float": (ABSTRACT_FLOAT,),
 }
 _WORDS = {word.value for enumeration in (AddressSpace, Access) for word in enumeration}
-_SIGNATURE = re.compile(
-    r"(?:<(?P<templates>.*?)>)?(?:\[(?P<variables>.*)\])?\((?P<parameters>.*)\)(?: -> (?P<result>.+))?"
-)
+_SIGNATURE = r"(?:<(?P<templates>.*?)>)?(?:\[(?P<variables>.*)\])?\((?P<parameters>.*)\)(?: -> (?P<result>.+))?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,7 @@ def _or(words: Iterator[str]) -> str:
 
 def parse_signature(text: str) -> list[Overload]:
     """The overloads that a signature declares."""
-    parts = _SIGNATURE.fullmatch(text)
+    parts = re.fullmatch(_SIGNATURE, text)
     assert parts is not None, text
     variables = _Variables()
     for declaration in split(parts["variables"] or "", ","):

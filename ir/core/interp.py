@@ -9,11 +9,12 @@ barriers is an error (WGSL, "Synchronization").
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 
 from ...base.deadline import Deadline
 from ...base.errors import InputError
+from ...base.records import dataclass
 from .. import layout, samplers, textures
 from ..constants import RawValue
 from ..diagnostics import Diagnostic, ShaderError, not_supported, with_article
@@ -25,9 +26,11 @@ from . import nodes
 from .interp_compile import Compiler
 from .interp_frame import CompiledFunction, Invocation, Memory, PointerValue, Steps, Waiting
 from .interp_lanes import Lane, answered, not_uniform
-from .interp_observer import Observer
 from .root_values import RootValues
 from .runnable import check_runnable, subgroup_size_of
+
+if TYPE_CHECKING:
+    from .interp_observer import Observer
 
 Triple = tuple[int, int, int]
 

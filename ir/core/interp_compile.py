@@ -5,7 +5,7 @@ times.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from ..builtins import builtin
 from ..constants import RawValue
@@ -23,12 +23,14 @@ from .interp_frame import (
     PointerValue,
     Steps,
 )
-from .interp_observer import Observer
 from .interp_operations import load_operation, operation
 from .interp_pauses import pausing_call, pausing_operation, uniform_load
 from .root_values import RootValues
 from .structure import blocks_of, entered_blocks
 from .values import Value
+
+if TYPE_CHECKING:
+    from .interp_observer import Observer
 
 
 class Compiler:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from ...base.deadline import Deadline
 from ...base.errors import InputError
+from ...base.records import dataclass
 from ..constants import RawValue
 from . import nodes
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
+from ...base.records import dataclass
 from ..constants import RawValue
 from ..diagnostics import Diagnostic, Note, Severity
 from . import nodes
 from .interp_frame import Invocation, Request
-from .interp_subgroups import subgroup_results
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,6 +62,8 @@ def _answer(group: Sequence[Lane], subgroup_size: int) -> None:
         assert lane.request.arguments is not None
         arguments[lane.index % subgroup_size] = lane.request.arguments
     assert group[0].request is not None
+    from .interp_subgroups import subgroup_results  # which few kernels need
+
     results = subgroup_results(group[0].request.instruction, arguments)
     for lane in group:
         lane.answer = results[lane.index % subgroup_size]

@@ -31,8 +31,6 @@ from ..types import (
 )
 from . import nodes
 from .interp_frame import Frame, Memory, Operation, PointerValue
-from .interp_textures import texture_operation
-from .interp_views import view_operation
 from .operations import pure_evaluator
 from .values import Value
 
@@ -57,6 +55,8 @@ def operation(node: nodes.Instruction, arguments: Slots, target: int, counts: la
         case nodes.BuiltinCall(function="arrayLength"):
             return _array_length(node, arguments[0], target, counts)
         case nodes.BuiltinCall(function="bufferView" | "bufferArrayView" | "bufferLength"):
+            from .interp_views import view_operation  # which few kernels need
+
             return view_operation(node, arguments, target, counts)
         case nodes.BuiltinCall(function=name) if name.startswith("atomic"):
             return _atomic(node, arguments, target)
@@ -96,7 +96,8 @@ def _operator(node: nodes.Binary | nodes.Unary, arguments: Slots, target: int) -
 
 
 def _texture(node: nodes.BuiltinCall, arguments: Slots, target: int) -> Operation:
-    from .interp_sampling import sampling_operation  # which few kernels need
+    from .interp_sampling import sampling_operation  # which few kernels need, as textures
+    from .interp_textures import texture_operation
 
     found = texture_operation(node, arguments, target) or sampling_operation(node, arguments, target)
     return found or _pure(node, arguments, target)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from .arguments import count_of, mapping_of
 from .base.errors import InputError
@@ -21,6 +20,9 @@ from .ir.types import Buffer as RawBuffer
 from .ir.types import Sampler as SamplerType
 from .reflection import BindingInfo
 from .textures import TextureMemory, pack_texture, shape_text, unpack_texture
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 def pack_buffers(

@@ -6,6 +6,7 @@ from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from .backend.cpu.kernel_identity import KernelIdentity, is_known, note_known
 from .base.fork_lock import CompileLock
 from .base.interpreter_state import paused_collection
 from .base.records import dataclass
@@ -29,6 +30,7 @@ from .steps import Step, Steps, T
 if TYPE_CHECKING:
     from .backend.cpu import CompiledKernel, CpuOptions
     from .backend.cpu.tiered import TieredKernel
+    from .first_calls import FirstCalls
     from .ir.core.nodes import Module
     from .ir.hercules.entry import EntryPoint
 
@@ -97,8 +99,8 @@ class Compilation:
         return sum(self.seconds.values()) + sum(it.total_seconds for it in self._suited.values())
 
     def check_runnable_on(self, device: str) -> None:
-        """Raise ShaderError for what no device runs yet. Machine code in the cache was checked when it was made."""
-        if device != "cpu" or not self.machine_code.is_kept:
+        """Raise ShaderError for what no device runs yet. What the cache knows to have run on the CPU was checked."""
+        if device != "cpu" or not self._is_known:
             self._front(CHECK_RUNNABLE)
 
     @property
@@ -116,14 +118,34 @@ class Compilation:
     @cached_property
     def machine_code(self) -> TieredKernel:
         """Machine code for this CPU, on each tier, made on request, which may raise ShaderError."""
-        from .backend.cpu.kernel_cache import KernelIdentity
         from .backend.cpu.tiered import TieredKernel
 
-        origin = self.job.origin
-        identity = KernelIdentity(
-            type(origin).__name__, origin.source.data, self.entry, self.job.constants, self.job.facts
-        )
-        return TieredKernel(identity, self._compile_for_cpu, lambda: self.hercules, self.seconds)
+        return TieredKernel(self._identity, self._compile_for_cpu, lambda: self.hercules, self.seconds)
+
+    @cached_property
+    def first_calls(self) -> FirstCalls | None:
+        """Runs on the interpreter in place of machine code; None if there are none.
+
+        Only the first process that runs a kernel has any: in the second, machine code pays, which the cache keeps.
+        """
+        from .first_calls import first_calls
+
+        if self._is_known:
+            return None
+        made = first_calls(self.specialised, self.entry)
+        note_known(self._identity)
+        return made
+
+    @cached_property
+    def _identity(self) -> KernelIdentity:
+        """What machine code is compiled from."""
+        job, origin = self.job, self.job.origin
+        return KernelIdentity(type(origin).__name__, origin.source.data, job.entry, job.constants, job.facts)
+
+    @cached_property
+    def _is_known(self) -> bool:
+        """Whether it was run before this compilation began, by this process or another."""
+        return is_known(self._identity)
 
     @property
     def cpu(self) -> CompiledKernel:

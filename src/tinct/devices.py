@@ -19,15 +19,20 @@ Device: TypeAlias = Callable[[Dispatch], Timing]
 
 
 def run_on_cpu(dispatch: Dispatch) -> Timing:
-    """Machine code from LLVM on all cores."""
+    """Machine code from LLVM on all cores, or, for the first tiny dispatches, the interpreter with the same results."""
+    compilation, written = dispatch.compilation.suited_to(dispatch.facts), dispatch.written
+    first = compilation.first_calls if dispatch.may_be_interpreted else None
+    seconds = None if first is None else first.run(dispatch.buffers, written, dispatch.workgroups)
+    if seconds is not None:
+        return Timing(0.0, seconds)
+
     import_in_time(f"{__package__}.backend.cpu.tiered")
     from .backend.cpu.tiered import CpuDispatch
 
-    written = [it.point for it in dispatch.bindings if it.is_written]
     job = CpuDispatch(
         dispatch.buffers, written, dispatch.workgroups, dispatch.timeout, dispatch.contract, dispatch.is_trial
     )
-    times = dispatch.compilation.suited_to(dispatch.facts).machine_code.run(job)
+    times = compilation.machine_code.run(job)
     return Timing(times.compile, times.run, times.is_cached)
 
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from math import prod
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from .arguments import extent_of
+from .backend.cpu.options import tier_asked_for
 from .base.errors import InputError
 from .base.records import dataclass
 from .compilation import Compilation
+from .first_calls import MOST_INVOCATIONS
 from .ir.handle_facts import HandleFacts, facts_of
 from .ir.layout_numbers import shown
 from .ir.samplers import read_sampler
 from .ir.types import F32, BindingPoint, Texture, TextureKind
 from .ir.types import Sampler as SamplerType
 from .reflection import BindingInfo
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 DispatchSize: TypeAlias = "int | Sequence[int] | npt.NDArray[np.integer[Any]]"
 
@@ -51,7 +56,21 @@ class Dispatch:
     contract: bool = False
     """Whether `a * b + c` may be rounded once; only for the CPU."""
     is_trial: bool = True
-    """Whether the CPU may use baseline code for first runs (see `backend.cpu.tiered`)."""
+    """Whether the CPU may use the interpreter for first runs (see `first_calls`), and then baseline code (see
+    `backend.cpu.tiered`).
+    """
+
+    @property
+    def written(self) -> list[BindingPoint]:
+        """The bindings that change."""
+        return [it.point for it in self.bindings if it.is_written]
+
+    @property
+    def may_be_interpreted(self) -> bool:
+        """Whether the interpreter may run it in place of machine code, if the kernel allows that, too."""
+        if not self.is_trial or self.contract or self.timeout is not None or tier_asked_for() is not None:
+            return False
+        return prod(self.workgroups) * prod(self.compilation.workgroup_size) <= MOST_INVOCATIONS
 
     @property
     def facts(self) -> HandleFacts:

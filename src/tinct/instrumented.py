@@ -6,17 +6,19 @@ from collections.abc import Generator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from math import prod
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from .compilation import Compilation
 from .origins import Origin
 from .pipeline import Job
 from .reflection import BindingInfo, EntryPointInfo
 
-Words = npt.NDArray[np.uint32]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Words: TypeAlias = "npt.NDArray[np.uint32]"
 
 _is_plain: ContextVar[bool] = ContextVar("_is_plain", default=False)
 

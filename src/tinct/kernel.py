@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from .arguments import count_of, flag_of, mapping_of, name_of, seconds_of, text_of
 from .base.deadline import compiling_within
@@ -18,7 +17,6 @@ from .compilation import Compilation
 from .counting.recorders import recorders
 from .devices import adapter_named, device_named, routed
 from .dispatch import Dispatch, DispatchSize, Timing, check_samplers, dispatch_size, handle_facts
-from .graph_calls import call_on_ports
 from .instrumented import InstrumentedKernel, plain_runs, runs_are_plain
 from .ir.diagnostics import Diagnostic, render_all
 from .ir.layout_numbers import shown
@@ -37,6 +35,8 @@ from .sessions.calls import Constants, Held, Options
 
 if TYPE_CHECKING:
     import threading
+
+    import numpy.typing as npt
 
     from .debugging import Launch, Trace, Writes
     from .debugging.engine import Debugger
@@ -138,6 +138,8 @@ class Kernel:
         `capacity` is the most invocations, where a node writes their number; see `Graph.node`. For functions under
         `tinct.graph`; `run` takes arrays. Returns the ports of the written bindings by name. Raises InputError.
         """
+        from .graph_calls import call_on_ports
+
         options = {"threads": threads, "workgroups": workgroups, "constants": constants, "capacity": capacity}
         return call_on_ports(self, buffers, **options)
 

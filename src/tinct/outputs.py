@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .dispatch import Timing
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _SHOWN_WHOLE = 32
 """Arrays of at most so many elements are shown whole in the representation of `Outputs`, longer ones by their ends."""
 
 
-class Outputs(dict[str, npt.NDArray[Any]]):
+class Outputs(dict[str, "npt.NDArray[Any]"]):
     """Arrays by name: a dict whose representation shows the first and last elements of each array only."""
 
     def __repr__(self) -> str:

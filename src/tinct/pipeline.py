@@ -127,20 +127,24 @@ class Job:
 
 def compile_for_cpu(job: Job, options: CpuOptions, do: Steps) -> CompiledKernel:
     """Machine code. Raises ShaderError and InputError."""
-    _import_in_time("backend.cpu.device", "transforms.hercules", "transforms.pipelines", "transforms.to_hercules")
-    from .backend.cpu.device import CompiledKernel, recipe_for, slots_of
-    from .backend.cpu.jit import compile_module
+    _import_in_time("ir.core.runnable", "transforms.specialising", "transforms.from_wgsl.build")
     from .ir.core.runnable import check_resources, check_runnable
-    from .transforms.hercules import CPU
-    from .transforms.passes import apply_passes
-    from .transforms.specialising import TO_HERCULES, for_hercules, specialise
-    from .transforms.to_hercules import translate
+    from .transforms.specialising import specialise
 
     do(CHECK, job.origin.check, job.entry, job.constants)
     module = do(BUILD, job.origin.core)
     do(CHECK_RESOURCES, check_resources, entry_point(module.functions, job.entry))
     do(SPECIALISE, specialise, module, job.entry, job.constants)
     do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))
+
+    _import_in_time("backend.cpu.device", "transforms.hercules", "transforms.pipelines", "transforms.to_hercules")
+    from .backend.cpu.device import CompiledKernel, recipe_for, slots_of
+    from .backend.cpu.jit import compile_module
+    from .transforms.expanding import TO_HERCULES, for_hercules
+    from .transforms.hercules import CPU
+    from .transforms.passes import apply_passes
+    from .transforms.to_hercules import translate
+
     module = do(LOWER_SAMPLERS, _without_samplers, job, module)
     module = do(EXPAND, for_hercules, module, lambda: _without_samplers(job, _specialised(job)))
     graph = do(TRANSLATE, translate, module, job.entry, lambda: _expanded(job, TO_HERCULES), job.facts)
@@ -188,11 +192,11 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
 def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
     """The entry point of a specialised module, translated into Hercules IR and back."""
     from .ir.core.runnable import check_runnable
+    from .transforms.expanding import THROUGH_HERCULES
     from .transforms.from_hercules import entry_module
     from .transforms.hercules import CPU
     from .transforms.passes import apply_passes
     from .transforms.pipelines import O1
-    from .transforms.specialising import THROUGH_HERCULES
     from .transforms.to_hercules import translate
 
     do(CHECK_RUNNABLE, check_runnable, entry_point(module.functions, job.entry))

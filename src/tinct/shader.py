@@ -21,9 +21,9 @@ from .compilation import Compilation
 from .ir.diagnostics import Diagnostic
 from .ir.entry_points import compute_entry_point, missing_entry_point
 from .ir.hints import unknown_name
+from .ir.language import DEBUG_PRINTF
 from .ir.layout_numbers import NumberType, number, shown
 from .ir.overrides import override_given_twice, unknown_override
-from .ir.print_formats import NAME as DEBUG_PRINTF
 from .ir.source import Source
 from .ir.types import Stage
 from .kept import kept

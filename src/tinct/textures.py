@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from .base.errors import InputError
 from .ir.layout_numbers import NumberType, as_given_array, is_array, is_row, store
@@ -39,7 +38,10 @@ from .ir.textures import (
 )
 from .ir.types import Texture, TextureKind
 
-AnyArray = npt.NDArray[Any]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+AnyArray: TypeAlias = "npt.NDArray[Any]"
 
 _LETTERS = {ChannelKind.UNORM: "u", ChannelKind.UINT: "u", ChannelKind.SNORM: "i", ChannelKind.SINT: "i"}
 _NORMALIZED = {"u1": 255.0, "i1": 127.0, "u2": 65535.0, "i2": 32767.0}

@@ -121,6 +121,47 @@ def test_derived_classes_and_pickles() -> None:
         dataclasses.dataclass(type("Other", (Base,), {}))
 
 
+def make_derived(options: dict[str, bool], decorator: Callable[..., type]) -> type[Any]:
+    class First:
+        """A class from which another one is derived."""
+
+        x: int
+        tags: list[int] = field(default_factory=list[int], compare=False)
+        note: str = "-"
+
+    class Second(decorator(First, **options)):  # type: ignore[misc]
+        """A class that has one of the fields anew, and more."""
+
+        note: str = "+"
+        more: int = field(default=1, kw_only=True)
+        y: float = 2.0
+
+    return decorator(Second, **options)
+
+
+@pytest.mark.parametrize(("frozen", "slots", "kw_only"), list(product((False, True), repeat=3)))
+def test_derived_classes_with_all_options(*, frozen: bool, slots: bool, kw_only: bool) -> None:
+    options = {"frozen": frozen, "slots": slots, "kw_only": kw_only}
+    found, expected = (make_derived(options, it) for it in (with_methods, dataclasses.dataclass))
+    looks: list[Callable[[type[Any]], object]] = [
+        lambda it: str(inspect.signature(it)),
+        lambda it: [(field.name, field.type, field.kw_only, field.default) for field in dataclasses.fields(it)],
+        lambda it: (it.__match_args__, getattr(it.__mro__[1], "__match_args__", None)),
+        lambda it: repr(it(x=1, y=2.5)).replace("make_derived.<locals>.", ""),
+        lambda it: it(x=1, tags=[2]) == it(x=1) != it(x=1, more=3),
+        lambda it: setattr(it(x=1), "x", 2),
+        lambda it: dataclasses.astuple(copy.deepcopy(it(x=1, tags=[4], note="!"))),
+        lambda it: it.__slots__,
+    ]
+    for look in looks:
+        assert outcome(partial(look, found)) == outcome(partial(look, expected))
+
+
+def test_a_class_that_can_change_is_not_derived_from_one_that_cannot() -> None:
+    with pytest.raises(TypeError, match="cannot inherit non-frozen"):
+        with_methods(type("Other", (Base,), {"__annotations__": {}}))
+
+
 def test_own_methods_stay() -> None:
     assert WithOwnMethods(1) == WithOwnMethods(2)
     assert repr(WithOwnMethods(1)) == "own"

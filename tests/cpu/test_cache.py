@@ -84,15 +84,15 @@ def test_a_kernel_is_compiled_once(directory: Path) -> None:
     assert not is_restored(step=3)
     assert is_restored(step=3)
     assert not is_restored(COUNT.replace("% 4u", "& 3u"))
-    # What LLVM says of the machine, two reflections of texts, and three kernels, each with its machine code.
-    assert DiskCache(directory).size[0] == 9
+    # What LLVM says of the machine, two reflections of texts, and three kernels, each with its code and a note of it.
+    assert DiskCache(directory).size[0] == 12
 
 
 def test_equal_machine_code_is_kept_once(directory: Path) -> None:
     assert not is_restored()
     shader = tinct.load(COUNT + "// a comment")
     assert shader.compilation("main", {}).cpu.function.code.is_cached
-    assert DiskCache(directory).size[0] == 6  # what LLVM says, machine code; a reflection and a kernel for each text
+    assert DiskCache(directory).size[0] == 8  # what LLVM says, code; a reflection, a kernel and a note for each text
 
 
 def test_what_is_restored_is_what_was_kept(directory: Path) -> None:
@@ -265,6 +265,6 @@ def test_where_it_lies(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_command_shows_and_clears(directory: Path) -> None:
     assert not is_restored()
     shown = CliRunner().invoke(command_line, ["cache"])
-    assert shown.output.startswith(f"{directory}: 4 files, ")
+    assert shown.output.startswith(f"{directory}: 5 files, ")
     assert CliRunner().invoke(command_line, ["cache", "--clear"]).output == f"{directory}: 0 files, 0.0 MiB\n"
     assert not is_restored()

@@ -82,7 +82,7 @@ def test_expressions_see_the_variables_of_their_place_and_change_nothing() -> No
     debugger = mixed()
     for bad, words in {
         "nope": "unresolved identifier 'nope'",
-        "1; let b = 2": "unexpected",
+        "1; let b = 2": r"expected '\)'\n --> <expression>:1:2",
         "l +": "expected an",
     }.items():
         with pytest.raises(tinct.TinctError, match=words):
@@ -240,6 +240,13 @@ def test_the_commands_of_gdb_and_oclgrind() -> None:
 )
 def test_nonsense(line: str, words: str) -> None:
     assert words in "\n".join(commands(line))
+
+
+def test_only_what_is_wrong_in_the_expression_is_told() -> None:
+    """The text around it, which lacks its closing parenthesis then, has no place that the user wrote."""
+    printed = "\n".join(commands("print $$"))
+    assert "no token of WGSL starts with this character" in printed
+    assert printed.count("error") == 1
 
 
 def test_subgroup_operations_and_uniform_loads_give_the_interpreters_results() -> None:

@@ -10,7 +10,6 @@ from ...base.records import dataclass
 from ...ir.binding_points import free_point
 from ...ir.core import nodes
 from ...ir.types import Access, AddressSpace, Pointer, Type, pointer
-from .retyping import retype_values
 
 
 @dataclass(frozen=True)
@@ -30,6 +29,9 @@ class BindImmediates:
         immediates = [it for it in variables if _is_immediate(it.type)]
         if not immediates:
             return False
+
+        from .retyping import retype_values  # which few modules need
+
         point = free_point(it.binding for it in variables)
         for variable in immediates:
             variable.binding = point

@@ -128,7 +128,9 @@ class Evaluator:
                 Source("<expression>", data[:at] + head.encode() + written + tail.encode() + data[at:])
             )
         except ShaderError as error:
-            raise ShaderError([_moved(it, start, source) for it in error.diagnostics], source) from None
+            moved = [_moved(it, start, source) for it in error.diagnostics]
+            placed = [it for it in moved if it.span is not None]  # others are of the text around it
+            raise ShaderError(placed or moved, source) from None
         node = _let_named(program, name)
         inner = node.initializer
         if isinstance(inner, ast.Unary) and operator:

@@ -13,7 +13,7 @@ from ..ir.wgsl import ast
 from ..ir.wgsl.program import CallsBuiltin, FunctionInfo, Program
 from .signature import Parameter, Signature
 
-_COMMENT = re.compile(r"^\s*//[/!]? ?(.*)$")
+_COMMENT = r"^\s*//[/!]? ?(.*)$"
 _POINTED_AT = (AddressSpace.FUNCTION, AddressSpace.PRIVATE, AddressSpace.WORKGROUP, AddressSpace.STORAGE)
 
 
@@ -85,7 +85,7 @@ def _comment(program: Program, function: FunctionInfo) -> str:
     """The line comments directly above the function."""
     line = program.source.position(function.node.span.start).line - 1
     found: list[str] = []
-    while line > 0 and (match := _COMMENT.match(program.source.line_text(line))):
+    while line > 0 and (match := re.match(_COMMENT, program.source.line_text(line))):
         found.append(match[1].rstrip())
         line -= 1
     return "\n".join(reversed(found))

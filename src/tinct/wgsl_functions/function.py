@@ -9,7 +9,6 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from ..arguments import mapping_of
 from ..base.errors import InputError
@@ -25,7 +24,10 @@ from .signature import Named, Parameter, Signature, own_shape
 from .values import Argument, argument_of, common_shape, dtype_of, for_memory, from_memory
 from .wrapper import Block, Shape, Wrapper, workgroup_size, wrapper_for
 
-AnyArray: TypeAlias = npt.NDArray[Any]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+AnyArray: TypeAlias = "npt.NDArray[Any]"
 Axes: TypeAlias = "Sequence[int | Sequence[int]]"
 
 _OPTIONS = ("out", "axes", "buffers", "constants", "device", "timeout")

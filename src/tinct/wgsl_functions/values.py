@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from ..base.errors import InputError
 from ..base.records import dataclass
@@ -19,7 +18,10 @@ from ..ir.layout_numbers import NumberType, as_array, as_given_array, is_array, 
 from ..ir.types import BOOL, Array, Matrix, Scalar, Struct, Type, Vector
 from .signature import Named, holds_bool, number_type_of, own_shape
 
-AnyArray: TypeAlias = npt.NDArray[Any]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+AnyArray: TypeAlias = "npt.NDArray[Any]"
 DType: TypeAlias = np.dtype[Any]
 
 _BOOL = NumberType("bool", np.dtype(np.bool_))

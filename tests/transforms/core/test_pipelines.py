@@ -19,10 +19,11 @@ from tinct.transforms.core.dce import DeadCodeElimination
 from tinct.transforms.core.hide_uniforms import HideUniforms
 from tinct.transforms.core.unroll import Unroll
 from tinct.transforms.core.watch_loops import WatchLoops
+from tinct.transforms.expanding import TO_HERCULES
 from tinct.transforms.hercules import CPU, HERCULES
 from tinct.transforms.passes import Pipeline, apply_passes, parse_pipeline
 from tinct.transforms.pipelines import CORE, GPU, LOOP_EFFORTS, MINIFY, NAGA, O1
-from tinct.transforms.specialising import TO_HERCULES, specialise, specialising
+from tinct.transforms.specialising import specialise, specialising
 from tinct.transforms.to_hercules import translate
 
 from .support import SHADERS, answers, entry_points, module_of, seeded_buffer, transformed, written
