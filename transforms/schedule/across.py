@@ -67,9 +67,9 @@ def _by_tree(lowering: Lowering, carry: Carry, reductions: Sequence[Reduction], 
     axes = lowering.decided.axes(Execution.INVOCATION)
     along = {axis: it for it, axis in axes.items() if it.dimension in carry.on}
     count, lane = lowering.numbered(along.values())
-    others, row = lowering.numbered({axis: it for it, axis in axes.items() if axis not in along}.values())
+    _, row = lowering.numbered({axis: it for it, axis in axes.items() if axis not in along}.values())
     start = frame.binary(BinaryOp.MULTIPLY, row, u32(count))
-    memory = [_memory(lowering, *it, count * others) for it in zip(reductions, totals, strict=True)]
+    memory = _memory(lowering, totals)
     place = frame.binary(BinaryOp.ADD, start, lane)
     own = [_elements(lowering, it, place) for it in memory]
     frame.barrier()
@@ -90,9 +90,8 @@ def _by_tree(lowering: Lowering, carry: Carry, reductions: Sequence[Reduction], 
 
 def _by_subgroups(lowering: Lowering, reductions: Sequence[Reduction], totals: Totals) -> Totals:
     frame, builder = lowering.frame, lowering.frame.builder
-    invocations = lowering.decided.invocations
     totals = [_in_subgroup(lowering, it, values) for it, values in zip(reductions, totals, strict=True)]
-    memory = [_memory(lowering, *it, invocations) for it in zip(reductions, totals, strict=True)]
+    memory = _memory(lowering, totals)
     frame.barrier()
     with builder.when(builder.binary(BinaryOp.EQUAL, frame.subgroups["subgroup_invocation_id"], u32(0))):
         _store(lowering, [_elements(lowering, it, frame.subgroups["subgroup_id"]) for it in memory], totals)
@@ -149,9 +148,17 @@ def _shuffled_down(lowering: Lowering, value: Value, delta: int) -> Value:
     return builder.convert(w.BOOL, builder.builtin_call("subgroupShuffleDown", [number, u32(delta)]))
 
 
-def _memory(lowering: Lowering, reduction: Reduction, values: Sequence[Value], count: int) -> list[c.Var]:
-    pairs = zip(reduction.fbys, values, strict=True)
-    return [lowering.frame.shared(f"{fby.name}_parts", value.type, count) for fby, value in pairs]
+def _memory(lowering: Lowering, totals: Totals) -> list[list[c.Var]]:
+    """An array for each value, with an element for each invocation. Other joins use the same arrays."""
+    used: dict[w.Type, int] = {}
+    made: list[list[c.Var]] = []
+    for values in totals:
+        arrays: list[c.Var] = []
+        for value in values:
+            number = used[value.type] = used.get(value.type, 0) + 1
+            arrays.append(lowering.frame.joining(value.type, number))
+        made.append(arrays)
+    return made
 
 
 def _elements(lowering: Lowering, arrays: Iterable[c.Var], place: Value) -> list[Value]:

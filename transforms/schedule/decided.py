@@ -22,6 +22,7 @@ from ...ir.schedule.nodes import (
     Level,
     LevelName,
     Load,
+    Map,
     Nest,
     Scatter,
     Stage,
@@ -31,7 +32,7 @@ from ...ir.schedule.nodes import (
 )
 from ...ir.schedule.reductions import Reduction, reductions_of
 from ...ir.schedule.scope import Scope, Writing
-from .tasks import Carry, Task, Write, homes_of, tasks_of
+from .tasks import Carry, Demand, Task, Write, demand, demand_of, homes_of, tasks_of
 
 WRITTEN_OUT = (Execution.UNROLLED, Execution.TREE)
 IN_PARTS = (Execution.TREE, Execution.VECTOR)
@@ -87,7 +88,21 @@ class Decided:
     @cached_property
     def tasks(self) -> tuple[Task, ...]:
         """What has to be done, each task after those that it needs."""
-        return tasks_of(self.scope)
+        return tasks_of(self.scope, self.kept)
+
+    @cached_property
+    def kept(self) -> frozenset[str]:
+        """The values that are kept in memory."""
+        values = {it.value: self.scope.values.get(it.value) for it in self.decisions.kept}
+        return frozenset(name for name, it in values.items() if it is not None and not isinstance(it, Map))
+
+    def demand(self, roots: Iterable[str]) -> Demand:
+        """What the computation of values uses of tasks."""
+        return demand(roots, self.scope, self.kept)
+
+    def demand_of(self, task: Task) -> Demand:
+        """What a task uses of others."""
+        return demand_of(task, self.scope, self.kept)
 
     @cached_property
     def homes(self) -> dict[str, Carry]:

@@ -214,7 +214,12 @@ class _Split:
         iterated = {name for it in tasks_of(Scope(nest)) for name in it.dimensions}
         decisions = _about(self.whole.decisions, iterated.__contains__, absent)
         arrays = {it.name for it in nest.arrays}
-        decisions = replace(decisions, private=tuple(it for it in decisions.private if it in arrays))
+        values = Scope(nest).values
+        decisions = replace(
+            decisions,
+            private=tuple(it for it in decisions.private if it in arrays),
+            kept=tuple(it for it in decisions.kept if it.value in values),
+        )
         made = replace(self.whole, nest=nest, decisions=decisions, sizes=sizes, partials=partials)
         return replace(made, decisions=_completed(made))
 
