@@ -32,6 +32,7 @@ from ...ir.schedule.nodes import (
 )
 from ...ir.schedule.reductions import Reduction, reductions_of
 from ...ir.schedule.scope import Scope, Writing
+from .equal_values import with_equal_values
 from .tasks import Carry, Demand, Task, Write, demand, demand_of, homes_of, tasks_of
 
 WRITTEN_OUT = (Execution.UNROLLED, Execution.TREE)
@@ -62,7 +63,10 @@ def kind_of(execution: Execution) -> Execution:
 
 @dataclass(frozen=True)
 class Decided:
-    """A verified nest with decisions. `sizes` are the numbers that sizes are known to be; all others are overrides."""
+    """A verified nest with decisions. `sizes` are the numbers that sizes are known to be; all others are overrides.
+
+    In the nest, values that are equal to kept ones are maps of these.
+    """
 
     nest: Nest
     decisions: Decisions
@@ -74,6 +78,11 @@ class Decided:
     """Arrays that are bound as scalars, although all accesses may be vectors: other stages, or the
     other nodes of a graph, have other accesses.
     """
+
+    def __post_init__(self) -> None:
+        kept = {it.value for it in self.decisions.kept}
+        if kept:
+            object.__setattr__(self, "nest", with_equal_values(self.nest, kept))
 
     @cached_property
     def scope(self) -> Scope:

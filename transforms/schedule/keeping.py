@@ -15,6 +15,7 @@ from ...ir.schedule.functions import scalar_type
 from ...ir.schedule.nodes import Execution, LevelName, Location
 from .addresses import Addresses, Indices
 from .kept_values import Kept, length_of, other_axes
+from .tasks import Task
 from .vectors import component, splat
 
 _Key = tuple[int, ...]
@@ -28,6 +29,12 @@ class Keeping:
     addresses: Addresses
     kept: dict[str, Kept]
     memory: dict[tuple[str, _Key], c.Var] = field(default_factory=dict[tuple[str, _Key], c.Var])
+    task: Task | None = None
+    """What is being done."""
+
+    def is_far(self, name: str) -> bool:
+        """Whether a value is kept, and was computed in another iteration than what is being done needs it in."""
+        return name in self.kept and self.task not in self.kept[name].near
 
     def store(self, name: str, value: Value) -> None:
         """Keep a value at the current iterations; one of the invocations that have it writes it."""
@@ -78,8 +85,12 @@ class Keeping:
         frame, decided = self.addresses.frame, self.addresses.decided
         names = [_of(it, indices) for it in kept.variables(decided)]
         memory = self._memory(kept, tuple(self.addresses.written[it] for it in names))
-        indexed = kept.indexed(decided)
-        return frame.builder.access(memory, [self._offset(kept, indexed, indices)]) if indexed else memory
+        if not self._is_array(kept):
+            return memory
+        return frame.builder.access(memory, [self._offset(kept, kept.indexed(decided), indices)])
+
+    def _is_array(self, kept: Kept) -> bool:
+        return kept.keep.location is Location.WORKGROUP or bool(kept.indexed(self.addresses.decided))
 
     def _memory(self, kept: Kept, key: _Key) -> c.Var:
         name, frame = kept.keep.value, self.addresses.frame
@@ -91,14 +102,13 @@ class Keeping:
             else:
                 width = self._width(kept)
                 element = scalar if width == 1 else w.vector(width, scalar)
-                is_array = bool(kept.indexed(self.addresses.decided))
-                made = frame.declared(f"{name}_kept", w.array(element, length) if is_array else element)
+                made = frame.declared(f"{name}_kept", w.array(element, length) if self._is_array(kept) else element)
             self.memory[name, key] = made
         return self.memory[name, key]
 
     def _offset(self, kept: Kept, cells: Sequence[LevelName], indices: Indices) -> Value:
-        """The number of an element: dimension by dimension, each by the iterations of its levels, or, where those of the
-        reader are others, by what they make of the index.
+        """The number of an element: dimension by dimension, each by the iterations of its levels, or, where the reader
+        has other levels, by its index.
         """
         frame, decided = self.addresses.frame, self.addresses.decided
         offset: Value = u32(0)

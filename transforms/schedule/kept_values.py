@@ -27,11 +27,14 @@ Reading: TypeAlias = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A value in memory. `readings` are the indices at which tasks read it."""
+    """A value in memory. `readings` are the indices at which tasks read it. Tasks in `near` have it in a variable, in
+    the iteration in which it is computed, or may compute it again.
+    """
 
     keep: Keep
     cells: tuple[LevelName, ...]
     readings: frozenset[Reading]
+    near: frozenset[Task]
 
     def indexed(self, decided: Decided) -> tuple[LevelName, ...]:
         """The cells whose iterations are elements of an array, and have no variables of their own."""
@@ -67,10 +70,22 @@ def kept_values(decided: Decided, nodes: Sequence[Node]) -> dict[str, Kept]:
         hold = Hold(keep.value, decided.scope.dimensions_of(keep.value))
         if hold in paths:
             readers = [task for task in decided.tasks if keep.value in decided.demand_of(task).kept]
-            shared = {it.level for it in _common([paths[hold], *(paths[it] for it in readers)])}
+            around = [it.level for it in _common([paths[hold], *(paths[it] for it in readers)])]
+            shared = {it for it in around if not decided.is_vector(it)}
             cells = tuple(it for it in _levels(hold, decided) if it not in shared and _is_cell(it, keep, decided))
-            found[keep.value] = Kept(keep, cells, frozenset(readings.get(keep.value, ())))
+            near = frozenset(it for it in readers if _is_near(hold, it, paths, decided))
+            found[keep.value] = Kept(keep, cells, frozenset(readings.get(keep.value, ())), near)
     return found
+
+
+def _is_near(hold: Hold, reader: Task, paths: Mapping[Task, tuple[Loop, ...]], decided: Decided) -> bool:
+    """Whether a task is in all loops of a value's computation, and needs it at its own indices only. A value that
+    depends on what is carried may have changed meanwhile.
+    """
+    path = paths[hold]
+    is_inside = len(_common([path, paths[reader]])) == len(path)
+    own = all(one == other for name, at in readings_of(reader, decided) if name == hold.value for one, other in at)
+    return is_inside and own and not decided.demand_of(hold).reads
 
 
 def paths_in(nodes: Sequence[Node], path: tuple[Loop, ...] = ()) -> Iterator[tuple[Task, tuple[Loop, ...]]]:
@@ -193,9 +208,7 @@ def _reading_mistakes(kept: Kept, reading: Reading, decided: Decided) -> Iterato
 
 
 def _shape(dimension: str, decided: Decided) -> list[object]:
-    """Equal for dimensions of equal sizes whose iterations of equal indices are in the same invocations, and in the same
-    components.
-    """
+    """Equal for dimensions whose iterations of equal indices are in the same invocations and components."""
     axes = {**decided.axes(Execution.INVOCATION), **decided.axes(Execution.WORKGROUP)}
     apart = (*AT_ONCE, Execution.VECTOR)
     found: list[object] = []

@@ -12,7 +12,7 @@ from typing import Final
 
 from ...ir.hints import unknown_name
 from ...ir.limits import PROMISED
-from ...ir.schedule.nodes import Constant, ElementType, Execution, Fby, Last, LevelName, Map, Scatter, Store
+from ...ir.schedule.nodes import Constant, Execution, Fby, Last, LevelName, Map, Scatter, Store
 from ...ir.schedule.scope import used_by
 from ...ir.schedule.text import level_name_text, operand_text
 from .decided import AT_ONCE, WRITTEN_OUT, Decided, kind_of

@@ -16,7 +16,7 @@ from typing import assert_never
 from ...base.interpreter_state import deep_nesting
 from ...ir import types as w
 from ...ir.core import nodes as c
-from ...ir.core.builder import Builder, constant, u32
+from ...ir.core.builder import constant, u32
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp, UnaryOp
 from ...ir.schedule.functions import COPY, scalar_type
@@ -49,7 +49,7 @@ from .kept_values import kept_values
 from .peeling import Interior, Subscript, interior, subscripts_on, whole_count
 from .scattering import Scattering, join_in_memory
 from .staging import Staging
-from .structure import Loop, Node, Wait, has_barrier, has_effect, is_inside, leaves_of, structure_of
+from .structure import Loop, Node, has_barrier, has_effect, is_inside, leaves_of, structure_of
 from .tasks import Carry, Hold, Write
 from .tiles import stages_in
 from .vectors import (
@@ -61,7 +61,6 @@ from .vectors import (
     lanes_from,
     operated,
     splat,
-    vector_of,
     width_of,
 )
 from .waits import with_waits
@@ -309,6 +308,7 @@ class _Lowering(Addresses):
 
     def open(self, carry: Carry) -> None:
         """Give what is carried its first values."""
+        self.keeping.task = carry
         for point in self.points(carry):
             with self.written_as(point):
                 for fby in carry.fbys:
@@ -360,6 +360,7 @@ class _Lowering(Addresses):
 
     def update(self, carry: Carry) -> None:
         """Go on to the next iteration of what is carried."""
+        self.keeping.task = carry
         conditions = [condition for dimension, condition in self.waiting if dimension in carry.on]
         masks = [it for it in conditions if isinstance(it.type, w.Vector)]
         with self.guarded([it for it in conditions if it not in masks]):
@@ -379,6 +380,7 @@ class _Lowering(Addresses):
 
     def close(self, carry: Carry) -> None:
         """Join what was accumulated in parts."""
+        self.keeping.task = carry
         self.changed(carry)
         if not self.decided.is_in_parts(carry):
             return
@@ -449,12 +451,14 @@ class _Lowering(Addresses):
 
     def hold(self, task: Hold) -> None:
         """Compute a value that is kept in memory."""
+        self.keeping.task = task
         value = self.decided.scope.values[task.value]
         made = self.known[-1][self.memo_key(value, {})] = self.computed(value, {})
         self.keeping.store(task.value, made)
 
     def write(self, task: Write) -> None:
         """A store, by one of the invocations that have the value."""
+        self.keeping.task = task
         conditions = [condition for dimension, condition in self.waiting if dimension in task.dimensions]
         for kind in AT_ONCE:
             used = self.decided.axes_of(task, kind) | self.decided.joined_axes(task.store, kind)
@@ -511,8 +515,8 @@ class _Lowering(Addresses):
         key = self.memo_key(value, indices)
         found = next((it[key] for it in reversed(self.known) if key in it), None)
         if found is None:
-            is_kept = name in self.decided.kept
-            found = self.keeping.loaded(name, indices) if is_kept else self.computed(value, indices)
+            is_far = self.keeping.is_far(name)
+            found = self.keeping.loaded(name, indices) if is_far else self.computed(value, indices)
             self.known[-1][key] = found
         return found
 

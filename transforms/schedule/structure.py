@@ -69,7 +69,7 @@ def _unit_to_join(
 
 
 def _is_before(other: Task, task: Task, decided: Decided) -> bool:
-    """Whether a task must be complete before another: it has a value at its end or keeps one, or it reads what the other
+    """Whether a task must be complete before another: it has a value at its end or keeps one, or reads what the other
     carries.
     """
     if isinstance(other, Hold) and other.value in decided.demand_of(task).kept:

@@ -150,9 +150,7 @@ def _use_mistakes(stage: Stage, decided: Decided) -> Iterator[str]:
             yield f"{used[0]!r} is used outside of {place}"
         elif isinstance(task, Carry) and not _is_around(stage.at, path, decided.carrying(task)):
             firsts = [it.first.name for it in task.fbys if isinstance(it.first, Use)]
-            yield from (
-                f"{it!r} is used outside of {place}" for it in sorted(loads & decided.demand(firsts).loads)
-            )
+            yield from (f"{it!r} is used outside of {place}" for it in sorted(loads & decided.demand(firsts).loads))
 
 
 def _is_around(level: LevelName, path: Sequence[LevelName], carrying: Sequence[LevelName]) -> bool:

@@ -70,6 +70,6 @@ class _Waits:
         for number, node in enumerate(nodes):
             for task in leaves_of([node]):
                 for name, reading in readings_of(task, self.decided):
-                    is_apart = written.get(name, number) != number
+                    is_apart = written.get(name, number) != number and task not in self.kept[name].near
                     if is_apart and is_crossing(self.kept[name], reading, self.decided):
                         yield _Span(written[name], number)

@@ -28,7 +28,7 @@ from ..ir.schedule.nodes import (
     Scatter,
     Stage,
 )
-from ..ir.schedule.scope import Scope, Writing, used_by
+from ..ir.schedule.scope import Writing, used_by
 from ..transforms.schedule.decided import IN_PARTS, WRITTEN_OUT, Decided, kind_of
 from ..transforms.schedule.outputs import known_length
 from ..transforms.schedule.stages import stages_of

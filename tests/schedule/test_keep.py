@@ -1,0 +1,180 @@
+"""Values in memory: each is computed once, wherever it is needed."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from tinct import InputError, Nest, parse_nest
+from tinct.ir.schedule.text import parse, parse_decisions
+from tinct.nests import LoweredNest
+from tinct.transforms.schedule.decided import Decided
+from tinct.transforms.schedule.memory import workgroup_bytes
+
+from .nests import SOFTMAX
+
+X = np.random.default_rng(0).random((5, 22), np.float32)
+SIZES = {"rows": 5, "columns": 22}
+PLAIN = "i: workgroup\nj: loop * invocation(4)\nk: loop * invocation(4)\nl: loop * invocation(4)\n"
+POINTS = {
+    "loops": "",
+    "invocations": PLAIN,
+    "written out": PLAIN.replace("loop * ", "loop * unrolled(2) * "),
+    "some written out": PLAIN.replace("k: loop * ", "k: loop * tree(3) * ").replace(
+        "loop * inv", "loop * loop(3) * inv"
+    ),
+    "vectors": PLAIN.replace("(4)", "(4) * vector(2)"),
+    "a loop around": PLAIN.replace("i: workgroup", "i: workgroup * loop(3)"),
+    "rows at once": PLAIN.replace("i: workgroup", "i: workgroup * invocation(2)"),
+    "rows inside": PLAIN.replace("i: workgroup", "i: workgroup * unrolled(2)") + "order: j.0, k.0, l.0, i.1\n",
+    "subgroups": PLAIN.replace("invocation", "subgroup"),
+    "peeled": PLAIN.replace("i: workgroup", "i: workgroup * invocation(2)") + "peel i, j, k, l\n",
+}
+OTHERS = {
+    "other levels": "i: workgroup\nj: loop * invocation(4)\nk: loop * invocation(8)\nl: loop * unrolled(2)\n",
+    "in one loop": "i: workgroup * loop(3)\nj: loop * invocation(4)\nl: loop * vector(2)\n",
+    "workgroups share rows": "i: workgroup\nk: loop * invocation(4)\nl: loop * invocation(8)\n",
+}
+
+
+def softmax(point: str, kept: str, sizes: dict[str, int] | None = None) -> LoweredNest:
+    return parse_nest(SOFTMAX).lower(point + kept, sizes=SIZES if sizes is None else sizes, reassociate=True)
+
+
+def agrees(kernel: LoweredNest, device: str) -> bool:
+    expected = parse_nest(SOFTMAX).run({"x": X})["y"]
+    return bool(np.allclose(kernel.run({"x": X}, device=device)["y"], expected, rtol=1e-5))
+
+
+@pytest.mark.parametrize("kept", ["keep e in {}", "keep x0 in {}", "keep x0 in {}\nkeep e in {}", "keep less in {}"])
+@pytest.mark.parametrize("point", POINTS.values(), ids=POINTS.keys())
+def test_kept_values(point: str, kept: str) -> None:
+    for location in ("registers", "workgroup"):
+        assert agrees(softmax(point, kept.format(location, location)), "cpu"), location
+
+
+@pytest.mark.parametrize("point", OTHERS.values(), ids=OTHERS.keys())
+def test_values_that_other_invocations_read(point: str) -> None:
+    assert agrees(softmax(point, "keep e in workgroup"), "cpu")
+    with pytest.raises(InputError, match=r"'e' is in registers, and the levels of 'k' and 'l' differ \[locations\]"):
+        softmax(point, "keep e in registers")
+
+
+@pytest.mark.parametrize("device", ["interp", "gpu"])
+def test_devices(device: str) -> None:
+    for point in (PLAIN, OTHERS["other levels"]):
+        assert agrees(softmax(point, "keep x0 in workgroup\nkeep e in workgroup"), device)
+    assert agrees(softmax(PLAIN, "keep x0 in registers\nkeep e in registers"), device)
+
+
+def body(kernel: LoweredNest) -> str:
+    """The code, without the comment."""
+    return kernel.wgsl.partition("@compute")[2]
+
+
+def test_a_kept_value_is_computed_once() -> None:
+    assert body(softmax(PLAIN, "")).count("exp(") == 2
+    for location in ("registers", "workgroup"):
+        assert body(softmax(PLAIN, f"keep e in {location}")).count("exp(") == 1
+        both = softmax(PLAIN, f"keep x0 in {location}\nkeep e in {location}")
+        assert body(both).count("x[") == 1
+
+
+def test_memory_is_as_large_as_levels_that_the_loops_do_not_share() -> None:
+    kept = "keep e in {}"
+    assert "var e_kept: array<f32, 6>;" in softmax(PLAIN, kept.format("registers")).wgsl
+    assert "var<workgroup> e_kept: array<f32, 24>;" in softmax(PLAIN, kept.format("workgroup")).wgsl
+    around = softmax(POINTS["a loop around"], kept.format("workgroup"))
+    assert "var<workgroup> e_kept: array<f32, 24>;" in around.wgsl
+    rows = softmax(POINTS["rows at once"], kept.format("workgroup"))
+    assert "var<workgroup> e_kept: array<f32, 48>;" in rows.wgsl
+    written = PLAIN.replace("k: loop", "k: unrolled").replace("l: loop", "l: unrolled")
+    wgsl = softmax(written, kept.format("registers")).wgsl
+    assert re.findall(r"var e_kept\w*: (\w+)", wgsl) == ["f32"] * 6
+
+
+def barriers(point: str, kept: str) -> int:
+    return softmax(point, kept).wgsl.count("workgroupBarrier()")
+
+
+def test_invocations_wait_only_for_what_others_wrote() -> None:
+    """A sum that is joined has barriers of its own."""
+    assert barriers(PLAIN, "keep e in workgroup") == barriers(PLAIN, "") == barriers(PLAIN, "keep e in registers")
+    alone = "i: workgroup\nk: loop\nl: loop * invocation(4)\n"
+    assert barriers(alone, "") == 0
+    assert barriers(alone, "keep e in workgroup") == 1
+    again = alone.replace("i: workgroup", "i: loop")
+    assert barriers(again, "keep e in workgroup") == 2
+
+
+def test_joins_share_memory() -> None:
+    """The greatest element and the sum are joined one after the other."""
+    decided = Decided(parse(SOFTMAX), parse_decisions(PLAIN), {}, reassociate=True)
+    assert workgroup_bytes(decided) == 4 * 4
+    assert softmax(PLAIN, "").wgsl.count("var<workgroup>") == 1
+    both = Decided(parse(SOFTMAX), parse_decisions(PLAIN + "keep e in workgroup"), SIZES, reassociate=True)
+    assert workgroup_bytes(both) == 4 * 4 + 4 * 24
+
+
+def attention() -> Nest:
+    """With three loops over keys, each of which needs the scores, by way of two maps."""
+    nest = Nest("attention")
+    i, e, j, d = nest.dim("queries"), nest.dim("width", "e"), nest.dim("keys", "j"), nest.dim("depth", "d")
+    k, m = nest.dim("keys", "k"), nest.dim("keys", "m")
+    score = nest.reduce("+", nest.load("q", "f32", [i, d]) * nest.load("k0", "f32", [j, d]), on=[d])
+    most = nest.reduce("max", score, on=[j])
+    weight = nest.call("exp", nest.map(score, [(j, k)]) - most)
+    total = nest.reduce("+", weight, on=[k])
+    weighted = nest.map(weight, [(k, m)]) * nest.load("v", "f32", [m, e])
+    nest.store("o", nest.reduce("+", weighted, on=[m]) / total, [i, e])
+    return nest
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu"])
+def test_equal_values_share_memory(device: str) -> None:
+    """Scores are sums, which the nest computes again for each loop; one that is kept is computed in one loop only."""
+    nest, random = attention(), np.random.default_rng(1)
+    arrays = {name: random.random(shape, np.float32) for name, shape in (("q", (5, 6)), ("k0", (9, 6)), ("v", (9, 4)))}
+    sizes = {"queries": 5, "keys": 9, "width": 4, "depth": 6}
+    point = "i: workgroup\nj: loop * invocation(4)\nk: loop * invocation(4)\ne: invocation\n"
+    expected = nest.run(arrays)["o"]
+    for kept, sums in (("", 3), ("keep acc_last in workgroup", 1), ("keep t2 in workgroup", 2)):
+        kernel = nest.lower(point + kept, sizes=sizes, reassociate=True)
+        assert body(kernel).count("q[") == sums, kept
+        assert np.allclose(kernel.run(arrays, device=device)["o"], expected, rtol=1e-5)
+
+
+def test_what_is_carried_is_kept() -> None:
+    """A running sum, all of which a second loop needs, in the other direction of time: no second computation can be."""
+    nest = Nest("scan")
+    i, j, k = nest.dim("n"), nest.dim("m"), nest.dim("m")
+    acc = nest.fby(0, [j], "i32")
+    acc.next = acc + nest.load("x", "i32", [i, j])
+    nest.store("y", nest.last(acc, [j]) - nest.map(acc, [(j, k)]), [i, k])
+    x = np.arange(35, dtype=np.int32).reshape(5, 7)
+    with pytest.raises(InputError, match=r"which is not kept in memory \[maps\]"):
+        nest.lower("", sizes={"m": 7})
+    for kept in ("keep acc in registers", "keep acc in workgroup"):
+        for point in ("", "i: workgroup\n", "i: workgroup * invocation(4)\n", "i: loop * unrolled(2)\n"):
+            kernel = nest.lower(point + kept, sizes={"m": 7})
+            assert kernel.run({"x": x})["y"].tolist() == nest.run({"x": x})["y"].tolist() == sums_from(x)
+
+
+def sums_from(x: np.ndarray) -> list[list[int]]:  # type: ignore[type-arg]
+    """For each element the sum of it and of all after it."""
+    found: list[list[int]] = np.flip(np.cumsum(np.flip(x, 1), 1), 1).tolist()
+    return found
+
+
+def test_a_value_at_the_end_is_kept_for_a_loop_of_its_own() -> None:
+    """Without memory, sums of rows are not known in a second loop over rows."""
+    text = SOFTMAX.replace("y[i, l] = share on [i, l]", "y[i, l] = most2 on [i, l]").replace(
+        "  share:", "  most2: f32 = inst most + 1.0f on [i, l]\n  share:"
+    )
+    point, sizes = "order: l.0, i.0, j.0, k.0\n", {"rows": 5}
+    with pytest.raises(InputError, match=r"\[kept\]"):
+        parse_nest(text).lower(point, sizes=sizes)
+    kernel = parse_nest(text).lower(point + "keep most in registers", sizes=sizes)
+    assert np.allclose(kernel.run({"x": X})["y"], np.broadcast_to(X.max(1)[:, None] + 1, X.shape))
