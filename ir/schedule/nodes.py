@@ -69,7 +69,9 @@ class Location(enum.Enum):
     """`location` of the schema."""
 
     REGISTERS = "registers"
+    SUBGROUP = "subgroup"
     WORKGROUP = "workgroup"
+    STORAGE = "storage"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -511,7 +513,10 @@ class Stage(SchemaNode):
 class Keep(SchemaNode):
     """A value is computed once for each point of its dimensions, in loops of its own or in those that use it first, and
     all others load it. A map of the value, and a value that is computed in the same way in other dimensions, are the
-    same memory. Registers: variables of an invocation, which reads what it wrote. Workgroup: memory of a workgroup.
+    same memory. Registers: variables of an invocation, which reads what it wrote. Subgroup: the same, but of
+    invocations
+    that would all compute the same value one of each subgroup does, and broadcasts it. Workgroup: memory of a
+    workgroup; of invocations that would compute the same value one does. Storage: an array between two dispatches.
     """
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (

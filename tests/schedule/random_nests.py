@@ -189,7 +189,7 @@ def random_kept(sample: Sample, random: Random) -> list[str]:
     values = [it.name for it in body if not isinstance(it, (Store, Scatter, Map))]
     some = random.sample(values, random.randint(0, min(len(values), 2))) if random.random() < 0.4 else []
     names = dict.fromkeys([*some, *(it for it in mapped if random.random() < 0.6)])
-    return [f"keep {it} in {random.choice(('registers', 'workgroup'))}" for it in names]
+    return [f"keep {it} in {random.choice(('registers', 'workgroup', 'subgroup', 'storage'))}" for it in names]
 
 
 def _random_levels(random: Random) -> list[str]:

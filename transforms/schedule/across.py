@@ -8,12 +8,12 @@ then its first ones. Drivers disagree on the number of subgroups that are not fu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
 from ...ir import types as w
 from ...ir.core import nodes as c
-from ...ir.core.builder import u32
+from ...ir.core.builder import Builder, u32
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
 from ...ir.schedule.nodes import Execution, LevelName
@@ -138,14 +138,23 @@ def _operation(lowering: Lowering, function: str, value: Value) -> Value:
 
 
 def _shuffled_down(lowering: Lowering, value: Value, delta: int) -> Value:
-    """The value of an invocation that is further in the subgroup; conditions travel as numbers."""
+    """The value of an invocation that is further in the subgroup."""
     builder = lowering.frame.builder
+    return _moved(builder, value, lambda it: builder.builtin_call("subgroupShuffleDown", [it, u32(delta)]))
+
+
+def broadcast_first(builder: Builder, value: Value) -> Value:
+    """The value of the first invocation of a subgroup."""
+    return _moved(builder, value, lambda it: builder.builtin_call("subgroupBroadcastFirst", [it]))
+
+
+def _moved(builder: Builder, value: Value, move: Callable[[Value], Value]) -> Value:
+    """A value of another invocation; conditions travel as numbers."""
     if isinstance(value.type, w.Vector) and value.type.element is w.BOOL:
-        return by_components(builder, [value], lambda it: _shuffled_down(lowering, it[0], delta))
+        return by_components(builder, [value], lambda it: _moved(builder, it[0], move))
     if value.type is not w.BOOL:
-        return builder.builtin_call("subgroupShuffleDown", [value, u32(delta)])
-    number = builder.convert(w.U32, value)
-    return builder.convert(w.BOOL, builder.builtin_call("subgroupShuffleDown", [number, u32(delta)]))
+        return move(value)
+    return builder.convert(w.BOOL, move(builder.convert(w.U32, value)))
 
 
 def _memory(lowering: Lowering, totals: Totals) -> list[list[c.Var]]:

@@ -22,6 +22,7 @@ from ...ir.schedule.nodes import (
     Level,
     LevelName,
     Load,
+    Location,
     Map,
     Nest,
     Scatter,
@@ -104,6 +105,10 @@ class Decided:
         """The values that are kept in memory."""
         values = {it.value: self.scope.values.get(it.value) for it in self.decisions.kept}
         return frozenset(name for name, it in values.items() if it is not None and not isinstance(it, Map))
+
+    def location(self, value: str) -> Location:
+        """Where a kept value is."""
+        return next(it.location for it in self.decisions.kept if it.value == value)
 
     def demand(self, roots: Iterable[str]) -> Demand:
         """What the computation of values uses of tasks."""
@@ -284,6 +289,11 @@ class Decided:
     @property
     def uses_subgroups(self) -> bool:
         """Whether there are subgroup operations."""
+        return self.joins_in_subgroups or any(it.location is Location.SUBGROUP for it in self.decisions.kept)
+
+    @property
+    def joins_in_subgroups(self) -> bool:
+        """Whether subgroup operations join what is carried."""
         return any(isinstance(it, Carry) and self.by_subgroups(it) for it in self.tasks)
 
     @property

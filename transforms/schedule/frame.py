@@ -120,7 +120,7 @@ class Frame:
             if self.decided.axes(kind):
                 self.inputs[kind] = parameter(w.vector(3, w.U32), self.name(builtin), w.IoAttributes(builtin=builtin))
                 parameters.append(self.inputs[kind])
-        for builtin in _OF_SUBGROUPS if self.decided.uses_subgroups else ():
+        for builtin in _OF_SUBGROUPS if self.decided.joins_in_subgroups else ():
             self.subgroups[builtin] = parameter(w.U32, self.name(builtin), w.IoAttributes(builtin=builtin))
         parameters += self.subgroups.values()
         size = [u32(it) for it in self.decided.workgroup_size()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -13,6 +13,7 @@ from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
 from ...ir.schedule.functions import scalar_type
 from ...ir.schedule.nodes import Execution, LevelName, Location
+from .across import broadcast_first
 from .addresses import Addresses, Indices
 from .kept_values import Kept, length_of, other_axes
 from .tasks import Task
@@ -36,15 +37,32 @@ class Keeping:
         """Whether a value is kept, and was computed in another iteration than what is being done needs it in."""
         return name in self.kept and self.task not in self.kept[name].near
 
-    def store(self, name: str, value: Value) -> None:
-        """Keep a value at the current iterations; one of the invocations that have it writes it."""
-        kept, builder = self.kept[name], self.addresses.frame.builder
-        if kept.keep.location is Location.REGISTERS:
-            builder.store(self._pointer(kept, {}), splat(builder, value, self._width(kept)))
-            return
-        first = [builder.binary(BinaryOp.EQUAL, self.addresses.at[it], u32(0)) for it in self._others(kept)]
-        with self.addresses.guarded(first):
-            self._store_components(kept, value)
+    def hold(self, name: str, compute: Callable[[], Value]) -> Value | None:
+        """Keep a value at the current iterations. Returns it, where all invocations that need it there have it."""
+        kept, addresses = self.kept[name], self.addresses
+        if kept.keep.location is Location.WORKGROUP:
+            first = [
+                addresses.frame.builder.binary(BinaryOp.EQUAL, addresses.at[it], u32(0)) for it in self._others(kept)
+            ]
+            with addresses.guarded(first):
+                value = compute()
+                if kept.readings:
+                    self._store_components(kept, value)
+            return None if first else value
+        value = self._broadcast(kept, compute) if kept.keep.location is Location.SUBGROUP else compute()
+        value = splat(addresses.frame.builder, value, self._width(kept))
+        if kept.readings:
+            addresses.frame.builder.store(self._pointer(kept, {}), value)
+        return value
+
+    def _broadcast(self, kept: Kept, compute: Callable[[], Value]) -> Value:
+        """What one invocation of each subgroup computes."""
+        frame, builder = self.addresses.frame, self.addresses.frame.builder
+        scalar, width = scalar_type(self.addresses.decided.scope.values[kept.keep.value].type), self._width(kept)
+        own = frame.declared(f"{kept.keep.value}_first", scalar if width == 1 else w.vector(width, scalar))
+        with self.addresses.guarded([builder.builtin_call("subgroupElect", [])]):
+            builder.store(own, splat(builder, compute(), width))
+        return broadcast_first(builder, builder.load(own))
 
     def _store_components(self, kept: Kept, value: Value) -> None:
         builder, level = self.addresses.frame.builder, self._vector(kept)
@@ -67,7 +85,7 @@ class Keeping:
         return found if lane is None else component(builder, found, lane)
 
     def _others(self, kept: Kept) -> list[LevelName]:
-        return other_axes(kept, self.addresses.decided)
+        return other_axes(kept.keep.value, self.addresses.decided)
 
     def _vector(self, kept: Kept) -> LevelName | None:
         return self.addresses.decided.vector_in(self._dimensions(kept))

@@ -27,8 +27,8 @@ Reading: TypeAlias = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A value in memory. `readings` are the indices at which tasks read it. Tasks in `near` have it in a variable, in
-    the iteration in which it is computed, or may compute it again.
+    """A value in memory. Tasks in `near` have it in a variable, in the iteration in which it is computed, or may
+    compute it again; `readings` are the indices at which all others load it.
     """
 
     keep: Keep
@@ -64,7 +64,6 @@ def length_of(kept: Kept, decided: Decided) -> int:
 def kept_values(decided: Decided, nodes: Sequence[Node]) -> dict[str, Kept]:
     """The values that are kept in memory, by name."""
     paths = dict(paths_in(nodes))
-    readings = _readings(decided)
     found: dict[str, Kept] = {}
     for keep in decided.decisions.kept:
         hold = Hold(keep.value, decided.scope.dimensions_of(keep.value))
@@ -73,8 +72,12 @@ def kept_values(decided: Decided, nodes: Sequence[Node]) -> dict[str, Kept]:
             around = [it.level for it in _common([paths[hold], *(paths[it] for it in readers)])]
             shared = {it for it in around if not decided.is_vector(it)}
             cells = tuple(it for it in _levels(hold, decided) if it not in shared and _is_cell(it, keep, decided))
-            near = frozenset(it for it in readers if _is_near(hold, it, paths, decided))
-            found[keep.value] = Kept(keep, cells, frozenset(readings.get(keep.value, ())), near)
+            is_apart = keep.location is Location.WORKGROUP and bool(other_axes(keep.value, decided))
+            near = frozenset(it for it in readers if not is_apart and _is_near(hold, it, paths, decided))
+            readings = {
+                at for it in readers if it not in near for name, at in readings_of(it, decided) if name == keep.value
+            }
+            found[keep.value] = Kept(keep, cells, frozenset(readings), near)
     return found
 
 
@@ -109,17 +112,8 @@ def _levels(hold: Hold, decided: Decided) -> Iterator[LevelName]:
 
 def _is_cell(level: LevelName, keep: Keep, decided: Decided) -> bool:
     kind = decided.kind(level)
-    own = (Execution.INVOCATION, Execution.VECTOR) if keep.location is Location.REGISTERS else ()
+    own = () if keep.location is Location.WORKGROUP else (Execution.INVOCATION, Execution.VECTOR)
     return kind is not Execution.WORKGROUP and kind not in own
-
-
-def _readings(decided: Decided) -> dict[str, set[Reading]]:
-    """The indices at which tasks read each kept value."""
-    found: dict[str, set[Reading]] = {}
-    for task in decided.tasks:
-        for name, reading in readings_of(task, decided):
-            found.setdefault(name, set()).add(reading)
-    return found
 
 
 def readings_of(task: Task, decided: Decided) -> Iterator[tuple[str, Reading]]:
@@ -151,15 +145,15 @@ def _operands(name: str, indices: Mapping[str, str], decided: Decided) -> Iterab
 
 def is_crossing(kept: Kept, reading: Reading, decided: Decided) -> bool:
     """Whether invocations read what others wrote."""
-    if kept.keep.location is Location.REGISTERS:
+    if kept.keep.location is not Location.WORKGROUP:
         return False
     is_elsewhere = any(one != other and _shape(one, decided) != _shape(other, decided) for one, other in reading)
-    return is_elsewhere or bool(other_axes(kept, decided))
+    return is_elsewhere or bool(other_axes(kept.keep.value, decided))
 
 
-def other_axes(kept: Kept, decided: Decided) -> list[LevelName]:
-    """The levels of invocations that all compute the same value, one for each axis."""
-    hold = Hold(kept.keep.value, decided.scope.dimensions_of(kept.keep.value))
+def other_axes(value: str, decided: Decided) -> list[LevelName]:
+    """The levels of invocations that would all compute the same value, one for each axis."""
+    hold = Hold(value, decided.scope.dimensions_of(value))
     used = decided.axes_of(hold, Execution.INVOCATION)
     others = {axis: it for it, axis in decided.axes(Execution.INVOCATION).items() if axis not in used}
     return [it for it in others.values() if decided.count(it) != 1]
@@ -188,16 +182,23 @@ def location_mistakes(decided: Decided) -> Iterator[str]:
         if unknown:
             yield f"{name!r} is kept for all iterations of {level_name_text(unknown[0])}: their number is not known"
             continue
-        if kept.keep.location is Location.REGISTERS:
+        if kept.keep.location is not Location.WORKGROUP:
             held = prod(decided.count(it) or 0 for it in kept.cells)
             if held > MOST_HELD:
                 yield f"{held} elements of {name!r} in the registers of an invocation; at most {MOST_HELD} are kept"
+        if kept.keep.location is Location.SUBGROUP and _is_spread(name, decided):
+            yield f"{name!r} differs between the invocations of a workgroup, so that no subgroup can broadcast it"
         for reading in sorted(kept.readings):
             yield from _reading_mistakes(kept, reading, decided)
 
 
+def _is_spread(name: str, decided: Decided) -> bool:
+    hold = Hold(name, decided.scope.dimensions_of(name))
+    return any(decided.kind(it) is Execution.INVOCATION and decided.count(it) != 1 for it in _levels(hold, decided))
+
+
 def _reading_mistakes(kept: Kept, reading: Reading, decided: Decided) -> Iterator[str]:
-    name, in_registers = kept.keep.value, kept.keep.location is Location.REGISTERS
+    name, in_registers = kept.keep.value, kept.keep.location is not Location.WORKGROUP
     for source, target in reading:
         if source == target:
             continue

@@ -20,7 +20,7 @@ from .kept_values import keep_mistakes, location_mistakes
 from .memory import workgroup_bytes
 from .outputs import can_be_atomic
 from .scatters import NO_ATOMICS, not_private, out_of_order, unjoinable
-from .stages import part_dimensions, stages_of, without_parts
+from .stages import is_staged, stages_of, without_parts
 from .structure import Loop, Node, Wait, structure_of
 from .substitute import are_equal, name_of_plain
 from .tasks import Carry
@@ -380,7 +380,7 @@ def illegal(decided: Decided) -> list[tuple[str, str]]:
     Before a nest is split into stages, only those rules are checked that splitting relies on, or that later would be
     about stages that lack what they are about. Then all are checked of each stage.
     """
-    if not part_dimensions(decided):
+    if not is_staged(decided):
         return _broken(decided, RULES)
     before = *RULES[:2], [rule for group in RULES[2:] for rule in group if rule.name in _OF_WHOLE_NESTS]
     found = _broken(without_parts(decided), before)

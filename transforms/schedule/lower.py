@@ -453,8 +453,9 @@ class _Lowering(Addresses):
         """Compute a value that is kept in memory."""
         self.keeping.task = task
         value = self.decided.scope.values[task.value]
-        made = self.known[-1][self.memo_key(value, {})] = self.computed(value, {})
-        self.keeping.store(task.value, made)
+        made = self.keeping.hold(task.value, lambda: self.computed(value, {}))
+        if made is not None:
+            self.known[-1][self.memo_key(value, {})] = made
 
     def write(self, task: Write) -> None:
         """A store, by one of the invocations that have the value."""

@@ -40,7 +40,7 @@ def _room(carry: Carry, decided: Decided) -> int:
 
 def _kept_bytes(decided: Decided) -> int:
     kept = kept_values(decided, structure_of(decided)) if decided.kept else {}
-    shared = {name: it for name, it in kept.items() if it.keep.location is Location.WORKGROUP}
+    shared = {name: it for name, it in kept.items() if it.readings and it.keep.location is Location.WORKGROUP}
     return sum(length_of(it, decided) * _bytes(decided.scope.values[name].type) for name, it in shared.items())
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ...ir.schedule.nodes import LevelName
+from ...ir.schedule.nodes import LevelName, Location
 from .decided import Decided
 from .tasks import Carry, Hold, Task, Write
 from .tiles import stages_in
@@ -93,8 +93,10 @@ def _node(
 
 
 def has_barrier(nodes: Sequence[Node], decided: Decided) -> bool:
-    """Whether invocations wait for each other in a part of the tree."""
+    """Whether invocations wait for each other in a part of the tree, or exchange values."""
     if any(isinstance(it, Wait) for it in (*nodes, *(it for loop in loops_in(nodes) for it in loop.body))):
+        return True
+    if any(isinstance(it, Hold) and decided.location(it.value) is Location.SUBGROUP for it in leaves_of(nodes)):
         return True
     carries = [it for it in leaves_of(nodes) if isinstance(it, Carry) and not decided.carrying(it)]
     carries += [carry for loop in loops_in(nodes) for carry in loop.opened]
