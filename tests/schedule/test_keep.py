@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+import tinct
 from tinct import InputError, Nest, parse_nest
 from tinct.ir.schedule.text import parse, parse_decisions
 from tinct.nests import LoweredNest
@@ -178,3 +179,80 @@ def test_a_value_at_the_end_is_kept_for_a_loop_of_its_own() -> None:
         parse_nest(text).lower(point, sizes=sizes)
     kernel = parse_nest(text).lower(point + "keep most in registers", sizes=sizes)
     assert np.allclose(kernel.run({"x": X})["y"], np.broadcast_to(X.max(1)[:, None] + 1, X.shape))
+
+
+def scaled() -> Nest:
+    """A value of each row, which all invocations along the row need."""
+    nest = Nest("scaled")
+    i, j = nest.dim("rows"), nest.dim("columns")
+    scale = nest.call("exp", nest.load("s", "f32", [i]))
+    nest.store("y", nest.load("x", "f32", [i, j]) * scale, [i, j])
+    return nest
+
+
+BROADCASTS = (
+    "i: workgroup\nj: loop * invocation(8)\n",
+    "i: loop\nj: invocation\n",
+    "i: workgroup * unrolled(2)\nj: loop * invocation(8)\norder: j.0, i.1\n",
+    "i: loop * vector(2)\nj: loop * invocation(8)\n",
+)
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "gpu"])
+def test_broadcasts(device: str) -> None:
+    arrays = {"x": X, "s": np.random.default_rng(2).random(5, np.float32)}
+    for location in ("registers", "subgroup", "workgroup", "storage"):
+        for point in BROADCASTS if device == "cpu" else BROADCASTS[:1]:
+            kernel = scaled().lower(f"{point}keep t in {location}", sizes=SIZES)
+            expected = X * np.exp(arrays["s"])[:, None]
+            assert np.allclose(kernel.run(arrays, device=device)["y"], expected, rtol=1e-5), (location, point)
+
+
+def test_how_broadcasts_are_made() -> None:
+    def code(location: str) -> str:
+        return body(scaled().lower(f"{BROADCASTS[0]}keep t in {location}", sizes=SIZES))
+
+    assert "t_kept" not in code("registers")  # what is in a variable needs no memory
+    assert "if subgroupElect()" in code("subgroup")
+    assert "subgroupBroadcastFirst(t_first)" in code("subgroup")
+    assert re.search(r"== 0u \{\s+t_kept\[0u\] = exp", code("workgroup"))
+    assert code("workgroup").count("workgroupBarrier()") == 1
+    spread = "i: invocation\nkeep t in subgroup"
+    message = "'t' differs between the invocations of a workgroup, so that no subgroup can broadcast it"
+    with pytest.raises(InputError, match=message):
+        scaled().lower(spread, sizes=SIZES)
+
+
+def test_values_in_storage_are_between_two_dispatches() -> None:
+    for point, kept in ((PLAIN, "keep e in storage"), ("l: workgroup\n", "keep less in storage")):
+        kernel = softmax(point, kept, {})
+        assert [it.entry for it in kernel.stages] == ["softmax_1", "softmax_2"]
+        assert agrees(kernel, "cpu")
+        assert agrees(kernel, "interp")
+    both = softmax("j: partial\n" + PLAIN.replace("j: loop * invocation(4)\n", ""), "keep e in storage", {})
+    assert len(both.stages) == 3
+    assert agrees(both, "cpu")
+
+
+def test_conditions_in_storage_are_numbers() -> None:
+    nest = Nest("above")
+    i, j, k = nest.dim("rows"), nest.dim("columns"), nest.dim("columns")
+    x = nest.load("x", "f32", [i, j])
+    is_large = nest.call(">", x, 0.5)
+    count = nest.reduce("+", nest.call("u32", is_large), on=[j])
+    nest.store("y", nest.call("select", 0, count, nest.map(is_large, [(j, k)])), [i, k])
+    expected = np.where(X > 0.5, (X > 0.5).sum(1, dtype=np.uint32)[:, None], 0)
+    for location in ("registers", "workgroup", "storage"):
+        kernel = nest.lower(f"i: workgroup\nkeep {is_large.name} in {location}", sizes=SIZES)
+        assert kernel.run({"x": X})["y"].tolist() == expected.tolist(), location
+
+
+def test_a_nest_with_values_in_storage_in_a_graph() -> None:
+    kernel = softmax(PLAIN, "keep e in storage", {})
+
+    @tinct.graph
+    def shares(x):  # type: ignore[no-untyped-def]
+        return kernel({"x": x}, sizes=SIZES)
+
+    found = shares.run({"x": X})["y"].reshape(X.shape)
+    assert np.allclose(found, parse_nest(SOFTMAX).run({"x": X})["y"], rtol=1e-5)

@@ -44,6 +44,28 @@ def with_equal_values(nest: Nest, kept: Collection[str]) -> Nest:
     return nest if body == list(nest.body) else _without_unused(replace(nest, body=tuple(body)), kept)
 
 
+def needed_again(nest: Nest) -> tuple[str, ...]:
+    """The values that other loops need: those of maps, and those that are computed for other dimensions again."""
+    scope = Scope(nest)
+    found = {it.value: None for it in scope.values.values() if isinstance(it, Map)}
+    equal: dict[str, str] = {}
+    earlier: list[str] = []
+    for name in scope.values:
+        one = next((it for it in earlier if _is_elsewhere(it, name, scope)), None)
+        if one is None:
+            earlier.append(name)
+        else:
+            equal[name] = one
+    used = {name for it in nest.body if not (isinstance(it, _VALUES) and it.name in equal) for name in used_by(it)}
+    return tuple(dict.fromkeys([*found, *(one for other, one in equal.items() if other in used)]))
+
+
+def _is_elsewhere(one: str, other: str, scope: Scope) -> bool:
+    """Whether a value is equal to another at other indices."""
+    same = _Renaming(scope)
+    return same.are_equal(one, other) and any(name != to for name, to in same.dimensions.items())
+
+
 def _without_unused(nest: Nest, kept: Collection[str]) -> Nest:
     """The nest without what only replaced values needed."""
     values = Scope(nest).values
