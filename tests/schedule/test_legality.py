@@ -83,6 +83,7 @@ CASES = {
     ],
     "keep": [
         ("keep row in registers\nkeep row in workgroup", "'row' is kept twice"),
+        ("keep acc in storage", "'acc' is carried, and not yet what it will be at the end"),
         ("keep rows in registers", "there is no value 'rows'; did you mean 'row'?"),
     ],
     "private": [("private sums", "no values are joined to an output 'sums'")],

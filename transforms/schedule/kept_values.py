@@ -173,6 +173,8 @@ def keep_mistakes(decided: Decided) -> Iterator[str]:
             yield f"{name!r} is a map: keep {value.value!r}"
         elif names.count(name) > 1:
             yield f"{name!r} is kept twice"
+        elif isinstance(value, Fby) and decided.location(name) is Location.STORAGE:
+            yield f"{name!r} is carried, and not yet what it will be at the end: keep a copy of it in storage"
 
 
 def location_mistakes(decided: Decided) -> Iterator[str]:

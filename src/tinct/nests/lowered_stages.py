@@ -83,7 +83,7 @@ class LoweredStages(LoweredNest):
 
     def _several(self) -> InputError:
         names = ", ".join(it.entry for it in self.stages)
-        return InputError(f"nest {self.nest.name!r} takes several dispatches: {names}; see .stages")
+        return InputError(f"nest {self.nest.name!r} takes several dispatches, by several kernels: {names}; see .stages")
 
     def with_part_sizes(self, sizes: Mapping[str, int]) -> dict[str, int]:
         """Sizes, with the numbers of parts."""
