@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -104,10 +105,9 @@ def test_invocations_wait_only_for_what_others_wrote() -> None:
     """A sum that is joined has barriers of its own."""
     assert barriers(PLAIN, "keep e in workgroup") == barriers(PLAIN, "") == barriers(PLAIN, "keep e in registers")
     alone = "i: workgroup\nk: loop\nl: loop * invocation(4)\n"
-    assert barriers(alone, "") == 0
-    assert barriers(alone, "keep e in workgroup") == 1
-    again = alone.replace("i: workgroup", "i: loop")
-    assert barriers(again, "keep e in workgroup") == 2
+    assert barriers(alone, "") == barriers(alone, "keep e in storage") == 0
+    # One invocation computes each exponential: barriers before and after that, and before the other loop.
+    assert barriers(alone, "keep e in workgroup") == 3
 
 
 def test_joins_share_memory() -> None:
@@ -117,6 +117,31 @@ def test_joins_share_memory() -> None:
     assert softmax(PLAIN, "").wgsl.count("var<workgroup>") == 1
     both = Decided(parse(SOFTMAX), parse_decisions(PLAIN + "keep e in workgroup"), SIZES, reassociate=True)
     assert workgroup_bytes(both) == 4 * 4 + 4 * 24
+
+
+def in_turns() -> Nest:
+    """Values of rows, of which each is computed of the one before it."""
+    nest = Nest("in_turns")
+    i, *loops = (nest.dim(size, name) for size, name in zip(["n", *["m"] * 4], "iabcd", strict=True))
+    value = nest.load("x", "i32", [i, loops[0]])
+    for before, after in pairwise(loops):
+        value = nest.map(value, [(before, after)]) * 3
+    nest.store("y", value, [i, loops[-1]])
+    return nest
+
+
+@pytest.mark.parametrize(("rows", "barriers"), [("workgroup", 3), ("loop", 4), ("workgroup * unrolled(2)", 8)])
+def test_values_share_memory_that_live_one_after_the_other(rows: str, barriers: int) -> None:
+    """The third value has the memory of the first, which in the next row waits for those that read the third."""
+    x = np.random.default_rng(3).integers(-9, 9, (6, 20)).astype(np.int32)
+    levels = "".join(f"{it}: loop * invocation(4){'' if it in 'ac' else ' * loop(2)'}\n" for it in "abcd")
+    kept = "keep x0 in workgroup\nkeep t in workgroup\nkeep t0 in workgroup"
+    kernel = in_turns().lower(f"i: {rows}\n{levels}{kept}", sizes={"n": 6, "m": 20})
+    memory = re.findall(r"var<workgroup> (\w+): array<i32, (\d+)>", kernel.wgsl)
+    assert memory == [("x0_kept", "20"), ("t_kept", "24")]
+    assert body(kernel).count("workgroupBarrier()") == barriers
+    for device in ("interp", "cpu"):
+        assert kernel.run({"x": x}, device=device)["y"].tolist() == (x * 27).tolist()
 
 
 def attention() -> Nest:

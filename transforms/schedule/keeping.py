@@ -16,6 +16,7 @@ from ...ir.schedule.nodes import Execution, LevelName, Location
 from .across import broadcast_first
 from .addresses import Addresses, Indices
 from .kept_values import Kept, length_of, other_axes
+from .sharing import Group, group_length
 from .tasks import Task
 from .vectors import component, splat
 
@@ -29,6 +30,7 @@ class Keeping:
 
     addresses: Addresses
     kept: dict[str, Kept]
+    groups: Sequence[Group]
     memory: dict[tuple[str, _Key], c.Var] = field(default_factory=dict[tuple[str, _Key], c.Var])
     task: Task | None = None
     """What is being done."""
@@ -111,18 +113,28 @@ class Keeping:
         return kept.keep.location is Location.WORKGROUP or bool(kept.indexed(self.addresses.decided))
 
     def _memory(self, kept: Kept, key: _Key) -> c.Var:
-        name, frame = kept.keep.value, self.addresses.frame
+        name = kept.keep.value
         if (name, key) not in self.memory:
-            scalar = scalar_type(self.addresses.decided.scope.values[name].type)
-            length = length_of(kept, self.addresses.decided)
             if kept.keep.location is Location.WORKGROUP:
-                made = frame.shared(f"{name}_kept", scalar, length)
+                self._make_shared(next(it for it in self.groups if name in [life.value for life in it]))
             else:
-                width = self._width(kept)
-                element = scalar if width == 1 else w.vector(width, scalar)
-                made = frame.declared(f"{name}_kept", w.array(element, length) if self._is_array(kept) else element)
-            self.memory[name, key] = made
+                self.memory[name, key] = self._variable(kept)
         return self.memory[name, key]
+
+    def _make_shared(self, group: Group) -> None:
+        """The memory of values that live one after the other, named like the first."""
+        frame, decided = self.addresses.frame, self.addresses.decided
+        name = group[0].value
+        scalar = scalar_type(decided.scope.values[name].type)
+        made = frame.shared(f"{name}_kept", scalar, group_length(group, self.kept, decided))
+        self.memory.update({(it.value, ()): made for it in group})
+
+    def _variable(self, kept: Kept) -> c.Var:
+        name, decided, width = kept.keep.value, self.addresses.decided, self._width(kept)
+        scalar = scalar_type(decided.scope.values[name].type)
+        element = scalar if width == 1 else w.vector(width, scalar)
+        type = w.array(element, length_of(kept, decided)) if self._is_array(kept) else element
+        return self.addresses.frame.declared(f"{name}_kept", type)
 
     def _offset(self, kept: Kept, cells: Sequence[LevelName], indices: Indices) -> Value:
         """The number of an element: dimension by dimension, each by the iterations of its levels, or, where the reader

@@ -48,6 +48,7 @@ from .keeping import Keeping
 from .kept_values import kept_values
 from .peeling import Interior, Subscript, interior, subscripts_on, whole_count
 from .scattering import Scattering, join_in_memory
+from .sharing import groups_of
 from .staging import Staging
 from .structure import Loop, Node, has_barrier, has_effect, is_inside, leaves_of, structure_of
 from .tasks import Carry, Hold, Write
@@ -108,7 +109,8 @@ class _Lowering(Addresses):
         """All of it, in two versions if dimensions that are spread over workgroups are peeled."""
         scope, nodes = self.decided.scope, structure_of(self.decided)
         kept = kept_values(self.decided, nodes)
-        self.keeping, nodes = Keeping(self, kept), with_waits(nodes, kept, self.decided)
+        groups = groups_of(nodes, kept, self.decided)
+        self.keeping, nodes = Keeping(self, kept, groups), with_waits(nodes, kept, groups, self.decided)
         self.scattering.begin()
         self.staging.fill([it for it in self.decided.stages if it.at is None])
         spread = [it for it in scope.dimensions if self.decided.is_spread(it)]

@@ -6,10 +6,11 @@ ends with the results in variables.
 
 from __future__ import annotations
 
-from ...ir.schedule.nodes import ElementType, Location
+from ...ir.schedule.nodes import ElementType
 from .decided import Decided
-from .kept_values import kept_values, length_of
+from .kept_values import kept_values
 from .scatters import private_bytes
+from .sharing import group_length, groups_of
 from .structure import structure_of
 from .tasks import Carry
 from .tiles import Tile, tile_of
@@ -39,9 +40,12 @@ def _room(carry: Carry, decided: Decided) -> int:
 
 
 def _kept_bytes(decided: Decided) -> int:
-    kept = kept_values(decided, structure_of(decided)) if decided.kept else {}
-    shared = {name: it for name, it in kept.items() if it.readings and it.keep.location is Location.WORKGROUP}
-    return sum(length_of(it, decided) * _bytes(decided.scope.values[name].type) for name, it in shared.items())
+    if not decided.kept:
+        return 0
+    nodes = structure_of(decided)
+    kept = kept_values(decided, nodes)
+    groups = groups_of(nodes, kept, decided)
+    return sum(group_length(it, kept, decided) * _bytes(decided.scope.values[it[0].value].type) for it in groups)
 
 
 def _tile_bytes(tile: Tile) -> int:
