@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -276,7 +277,7 @@ def test_a_nest_with_values_in_storage_in_a_graph() -> None:
     kernel = softmax(PLAIN, "keep e in storage", {})
 
     @tinct.graph
-    def shares(x):  # type: ignore[no-untyped-def]
+    def shares(x: Any) -> Any:
         return kernel({"x": x}, sizes=SIZES)
 
     found = shares.run({"x": X})["y"].reshape(X.shape)
