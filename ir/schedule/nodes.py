@@ -65,6 +65,15 @@ class Buffering(enum.Enum):
     DOUBLE = "double"
 
 
+class Location(enum.Enum):
+    """`location` of the schema."""
+
+    REGISTERS = "registers"
+    SUBGROUP = "subgroup"
+    WORKGROUP = "workgroup"
+    STORAGE = "storage"
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Nest(SchemaNode):
     """A nest. Its sizes are whole numbers that whoever runs it gives. Each statement comes after those that it uses."""
@@ -414,6 +423,7 @@ class Decisions(SchemaNode):
         FieldInfo("peeled", "str", Category.SCALAR, Count.MANY, default=()),
         FieldInfo("grid", "str", Category.SCALAR, Count.MANY, default=()),
         FieldInfo("private", "str", Category.SCALAR, Count.MANY, default=()),
+        FieldInfo("kept", "keep", Category.NODE, Count.MANY, default=()),
     )
 
     dimensions: tuple[DimensionLevels, ...]
@@ -422,6 +432,7 @@ class Decisions(SchemaNode):
     peeled: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
     grid: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
     private: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
+    kept: tuple[Keep, ...] = dataclasses.field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -498,6 +509,27 @@ class Stage(SchemaNode):
     span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Keep(SchemaNode):
+    """A value is computed once for each point of its dimensions, in loops of its own or in those that use it first, and
+    all others load it. A map of the value, and a value that is computed in the same way in other dimensions, are the
+    same memory. Registers: variables of an invocation, which reads what it wrote. Subgroup: the same, but of
+    invocations
+    that would all compute the same value one of each subgroup does, and broadcasts it. Workgroup: memory of a
+    workgroup; of invocations that would compute the same value one does. Storage: an array between two dispatches.
+    """
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("value", "str", Category.SCALAR),
+        FieldInfo("location", "location", Category.ENUM),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    value: str
+    location: Location
+    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+
+
 Statement: TypeAlias = Load | Index | Compute | Fby | Last | Map | Store | Scatter
 """Values, by name, with their types, and stores.
   Load, Index, Compute: the value `inst` of an instruction, which is executed for each point of its dimensions.
@@ -547,6 +579,7 @@ SCHEMA = Schema(
         Level,
         LevelName,
         Stage,
+        Keep,
     ),
     enums={
         "direction": Direction,
@@ -554,6 +587,7 @@ SCHEMA = Schema(
         "boundary": Boundary,
         "execution": Execution,
         "buffering": Buffering,
+        "location": Location,
     },
     sums={
         "nest": (Nest,),
@@ -571,6 +605,7 @@ SCHEMA = Schema(
         "level": (Level,),
         "level_name": (LevelName,),
         "stage": (Stage,),
+        "keep": (Keep,),
     },
     externs=("span",),
 )

@@ -38,8 +38,10 @@ last iterations are peeled off, and the order of the axes of the grid:
     peel i, j
     grid j, i
     private counts
+    keep e in workgroup
 
-The last line gives each workgroup a copy of `counts` of its own. Comments go from `#` to the end of the line.
+The last but one gives each workgroup a copy of `counts` of its own, the last one a place in memory to `e`, which is
+then computed once (`in registers`: in each invocation). Comments go from `#` to the end of the line.
 """
 
 from __future__ import annotations
@@ -70,10 +72,12 @@ from .nodes import (
     FloatLiteral,
     Index,
     IntegerLiteral,
+    Keep,
     Last,
     Level,
     LevelName,
     Load,
+    Location,
     Map,
     Nest,
     Operand,
@@ -228,6 +232,7 @@ def print_decisions(decisions: Decisions) -> str:
         lines.append(f"grid {', '.join(decisions.grid)}")
     if decisions.private:
         lines.append(f"private {', '.join(decisions.private)}")
+    lines += map(keep_text, decisions.kept)
     return "".join(line + "\n" for line in lines)
 
 
@@ -242,6 +247,11 @@ def stage_text(stage: Stage) -> str:
     padding = f" pad({stage.padding})" if stage.padding else ""
     buffering = "" if stage.buffering is Buffering.SINGLE else f" {stage.buffering.value}"
     return f"stage {', '.join(stage.loads)}{place}{padding}{buffering}"
+
+
+def keep_text(keep: Keep) -> str:
+    """The location of a value."""
+    return f"keep {keep.value} in {keep.location.value}"
 
 
 def level_name_text(name: LevelName) -> str:
@@ -267,6 +277,7 @@ _TOKEN: Final = re.compile(
 _TYPES: Final = {it.value: it for it in ElementType}
 _BY_SUFFIX: Final = {suffix: type for type, suffix in _SUFFIXES.items() if suffix}
 _EXECUTIONS: Final = {it.value: it for it in Execution}
+_LOCATIONS: Final = {it.value: it for it in Location}
 _OUTSIDE: Final = {it.value: it for it in Boundary if it is not Boundary.INSIDE}
 
 
@@ -516,15 +527,24 @@ class _Parser(TokenReader):
         peeled = self._listed("a dimension") if self._accept("peel") else ()
         grid = self._listed("a dimension") if self._accept("grid") else ()
         private = self._listed("an output") if self._accept("private") else ()
+        kept: list[Keep] = []
+        while self._is_at("keep"):
+            kept.append(self._keep())
         self._sort("end", "the end of the text")
         return Decisions(
-            tuple(dimensions), tuple(order), stages=tuple(stages), peeled=peeled, grid=grid, private=private
+            tuple(dimensions),
+            tuple(order),
+            stages=tuple(stages),
+            peeled=peeled,
+            grid=grid,
+            private=private,
+            kept=tuple(kept),
         )
 
     def _is_decision(self) -> bool:
         """Whether a decision is next that is no dimension, though a dimension may have the same name."""
         following = self._after_next
-        return self._next.text in ("stage", "peel", "grid", "private") and following.text != ":"
+        return self._next.text in ("stage", "peel", "grid", "private", "keep") and following.text != ":"
 
     def _listed(self, what: str) -> tuple[str, ...]:
         names = [self._name(what)]
@@ -544,6 +564,13 @@ class _Parser(TokenReader):
             self._take(")")
         buffering = Buffering.DOUBLE if self._accept("double") else Buffering.SINGLE
         return Stage(loads, at, padding=padding, buffering=buffering, span=self._since(first))
+
+    def _keep(self) -> Keep:
+        first = self._take("keep")
+        value = self._name("a value")
+        self._take("in")
+        location = self._one_of(_LOCATIONS, "a location")
+        return Keep(value, location, span=self._since(first))
 
     def _levels(self) -> DimensionLevels:
         first = self._next

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tinct import Nest
-from tinct.ir.schedule.nodes import Load, Scatter
+from tinct.ir.schedule.nodes import Load, Map, Scatter, Store
 from tinct.nests import Dim, Value
 from tinct.nests.values import SumLike, sum_of
 
@@ -31,8 +31,8 @@ class Sample:
 
 
 def random_sample(seed: int, type: str = "i32") -> Sample:
-    """Loads with all boundaries, operations, and reductions and recurrences along one or two of three dimensions. Whole
-    numbers are small, floats from -1 to 1.
+    """Loads with all boundaries, operations, reductions and recurrences along one or two of three dimensions, and at
+    times another loop over one of them. Whole numbers are small, floats from -1 to 1.
     """
     random = Random(seed)
     nest = Nest("sample")
@@ -47,6 +47,8 @@ def random_sample(seed: int, type: str = "i32") -> Sample:
     outputs = _carried(nest, random, nest.call("+", values[0], inner), random.choice(([j], [j, k])))
     for number, (value, on) in enumerate(outputs):
         nest.store(f"y{number}", value, on)
+    if random.random() < 0.5:
+        _again(nest, random, [*values, inner], outputs[0])
     if random.random() < 0.3:
         function, place = random.choice(REDUCTIONS[type]), nest.call("i32", random.choice(values))
         subscripts = [place] if random.random() < 0.5 else [i, place]
@@ -56,7 +58,7 @@ def random_sample(seed: int, type: str = "i32") -> Sample:
     shapes = {"a": (sizes["n"], sizes["m"]), "b": (sizes["m"], sizes["p"]), "c": (sizes["n"],)}
     used = [it.name for it in nest.ir.arrays]
     arrays = {name: _numbers(rng, shape, type) for name, shape in shapes.items() if name in used}
-    return Sample(nest, arrays, sizes, (i, j, k))
+    return Sample(nest, arrays, sizes, nest.dimensions)
 
 
 def _numbers(rng: np.random.Generator, shape: tuple[int, ...], type: str) -> npt.NDArray[Any]:
@@ -91,7 +93,7 @@ def _carried(nest: Nest, random: Random, value: Value, on: list[Dim]) -> list[tu
 
     The value is on i and j at least; where k is in `on`, another operand brings it.
     """
-    i, j, k = nest.dimensions
+    i, j, k = nest.dimensions[:3]
     type = nest.type_of(value)
     full = nest.call("+", value, _index(nest, sum_of(k if len(on) == 2 else j), type))
     wide = k.name in nest.dimensions_of(full) and len(on) == 1
@@ -108,6 +110,27 @@ def _carried(nest: Nest, random: Random, value: Value, on: list[Dim]) -> list[tu
     other.next = other + carried
     results = [(nest.last(carried, on), kept), (nest.last(other, on), kept)]
     return [*results, (carried, [*kept, *on])] if random.random() < 0.5 else results
+
+
+def _again(nest: Nest, random: Random, values: list[Value], result: tuple[Value, list[Dim]]) -> None:
+    """A second loop over j that has values of the first one, and sometimes a third one; the first ends before it."""
+    _, j, k = nest.dimensions
+    end, on = result
+    found = [it for it in values if k in on or k.name not in nest.dimensions_of(it)]
+    value = nest.call("+", random.choice(found), values[0])
+    if j in on:
+        return
+    second = nest.dim(j.size, "l")
+    mapped = nest.map(value, [(j, second)])
+    later = nest.call(random.choice(OPERATORS[nest.type_of(value)]), mapped, nest.call(nest.type_of(value), end))
+    kept = [it for it in nest.dimensions if it.name in nest.dimensions_of(later)]
+    if random.random() < 0.5:
+        nest.store("z", later, kept)
+        return
+    total = nest.reduce(random.choice(REDUCTIONS[nest.type_of(value)]), later, on=[second])
+    third = nest.dim(j.size, "o")
+    last = nest.call("-", nest.map(later, [(second, third)]), total)
+    nest.store("z", last, [third if it == second else it for it in kept])
 
 
 def _spread(nest: Nest, value: Value, on: list[Dim], kept: list[Dim]) -> list[tuple[Value, list[Dim]]]:
@@ -127,19 +150,14 @@ def random_decisions(sample: Sample, random: Random) -> str:
     lines: list[str] = []
     sequential: list[str] = []
     parts: list[str] = []
+    every = {it.name: _random_levels(random) for it in sample.dimensions}
+    for name in ("l", "o"):
+        if name in every and random.random() < 0.7:
+            every[name] = every["j"]
     dimensions = list(sample.dimensions)
     random.shuffle(dimensions)
     for dimension in dimensions:
-        levels = [random.choice(("loop", "loop", "loop", "workgroup", "partial", "atomic"))]
-        kinds = ["unrolled", "tree", random.choice(("invocation", "subgroup")), "loop", "vector"]
-        for _ in range(random.randint(0, 2)):
-            kind = kinds.pop(random.randrange(len(kinds)))
-            least = 2 if kind == "vector" else 1
-            factor = random.choice((2, 4)) if kind == "subgroup" else random.randint(least, 4)
-            levels.append(f"{kind}({factor})")
-        if random.random() < 0.3:
-            levels.append(f"{levels.pop(0)}({random.randint(1, 3)})" if len(levels) > 1 else "unrolled(2)")
-            levels[0] = levels[0].partition("(")[0] if levels[0].startswith(("loop", *WORKGROUPS)) else "loop"
+        levels = every[dimension.name]
         lines.append(f"{dimension.name}: {' * '.join(levels)}")
         if any(it.startswith("partial") for it in levels) and random.random() < 0.5:
             parts.append(f"{dimension.name}_part: loop * {random.choice(('tree', 'invocation', 'subgroup'))}(2)")
@@ -161,7 +179,31 @@ def random_decisions(sample: Sample, random: Random) -> str:
     grid = [it.partition(":")[0] for it in lines if ": workgroup" in it]
     if grid and random.random() < 0.3:
         lines.append(f"grid {', '.join(random.sample(grid, len(grid)))}")
-    return "\n".join([*lines, *private])
+    return "\n".join([*lines, *private, *random_kept(sample, random)])
+
+
+def random_kept(sample: Sample, random: Random) -> list[str]:
+    """Locations for some values; most often for those that another loop needs."""
+    body = sample.nest.ir.body
+    mapped = [it.value for it in body if isinstance(it, Map)]
+    values = [it.name for it in body if not isinstance(it, (Store, Scatter, Map))]
+    some = random.sample(values, random.randint(0, min(len(values), 2))) if random.random() < 0.4 else []
+    names = dict.fromkeys([*some, *(it for it in mapped if random.random() < 0.6)])
+    return [f"keep {it} in {random.choice(('registers', 'workgroup', 'subgroup', 'storage'))}" for it in names]
+
+
+def _random_levels(random: Random) -> list[str]:
+    levels = [random.choice(("loop", "loop", "loop", "workgroup", "partial", "atomic"))]
+    kinds = ["unrolled", "tree", random.choice(("invocation", "subgroup")), "loop", "vector"]
+    for _ in range(random.randint(0, 2)):
+        kind = kinds.pop(random.randrange(len(kinds)))
+        least = 2 if kind == "vector" else 1
+        factor = random.choice((2, 4)) if kind == "subgroup" else random.randint(least, 4)
+        levels.append(f"{kind}({factor})")
+    if random.random() < 0.3:
+        levels.append(f"{levels.pop(0)}({random.randint(1, 3)})" if len(levels) > 1 else "unrolled(2)")
+        levels[0] = levels[0].partition("(")[0] if levels[0].startswith(("loop", *WORKGROUPS)) else "loop"
+    return levels
 
 
 def random_stages(sample: Sample, levels: list[str], random: Random) -> list[str]:

@@ -72,4 +72,5 @@ DECISIONS = st.builds(
     peeled=several(NAMES),
     grid=several(NAMES),
     private=several(NAMES),
+    kept=several(st.builds(n.Keep, NAMES, st.sampled_from(n.Location))),
 )

@@ -81,6 +81,11 @@ CASES = {
     "atomics": [
         ("j: atomic\ni: loop * vector(2)", "j.0 cannot join 'acc': 'sums' is stored in vectors"),
     ],
+    "keep": [
+        ("keep row in registers\nkeep row in workgroup", "'row' is kept twice"),
+        ("keep acc in storage", "'acc' is carried, and not yet what it will be at the end"),
+        ("keep rows in registers", "there is no value 'rows'; did you mean 'row'?"),
+    ],
     "private": [("private sums", "no values are joined to an output 'sums'")],
     "registers": [("order: j.0, i.0", "i.0 is a loop inside of the one that carries 'acc': write it out")],
 }
@@ -236,6 +241,34 @@ def test_sizes_make_counts_known() -> None:
     assert found(ROW_SUMS, "i: unrolled", {"rows": 300})[0][0] == "written-out"
 
 
+def test_kept_values_are_in_the_reach_of_those_that_read_them() -> None:
+    """They have a known number of elements, and lie where the invocations that read them can."""
+    kept, sizes = "keep e in {}", {"rows": 8, "columns": 64}
+    assert found(SOFTMAX, "keep part in registers") == [("keep", "'part' is a map: keep 'e'")]
+    for location in ("registers", "workgroup"):
+        unknown = "'e' is kept for all iterations of k.0: their number is not known"
+        assert found(SOFTMAX, kept.format(location)) == [("locations", unknown)]
+        assert found(SOFTMAX, kept.format(location), sizes) == []
+    levels = "k: loop * invocation(8)\nl: loop * invocation({})\nkeep e in {}"
+    assert found(SOFTMAX, levels.format(8, "registers"), sizes, reassociate=True) == []
+    for other in ("invocation(4)", "vector(4)", "unrolled(8)"):
+        point = levels.format(4, "registers").replace("invocation(4)", other)
+        message = "'e' is in registers, and the levels of 'k' and 'l' differ"
+        assert found(SOFTMAX, point, sizes, reassociate=True) == [("locations", message)]
+        assert found(SOFTMAX, point.replace("registers", "workgroup"), sizes, reassociate=True) == []
+    many = {"rows": 8, "columns": 257}
+    assert found(SOFTMAX, kept.format("registers"), many)[0] == (
+        "locations",
+        "257 elements of 'e' in the registers of an invocation; at most 256 are kept",
+    )
+    assert found(SOFTMAX, kept.format("workgroup"), many) == []
+    assert found(SOFTMAX, kept.format("workgroup"), {"rows": 8, "columns": 4097}) == [
+        ("memory", "16388 bytes of workgroup memory; WebGPU allows 16384")
+    ]
+    apart = found(SOFTMAX, "l: workgroup\nkeep e in workgroup", sizes)
+    assert apart == [("locations", "workgroups have other parts of 'l' than of 'k', of which they keep 'e'")]
+
+
 def test_every_rule_is_broken_here() -> None:
-    others = {"axes", "parts", "iteration-order", "maps", "memory", "kept"}
+    others = {"axes", "parts", "iteration-order", "maps", "memory", "kept", "locations"}
     assert {rule.name for group in RULES for rule in group} == CASES.keys() | others

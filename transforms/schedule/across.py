@@ -8,12 +8,12 @@ then its first ones. Drivers disagree on the number of subgroups that are not fu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
 from ...ir import types as w
 from ...ir.core import nodes as c
-from ...ir.core.builder import u32
+from ...ir.core.builder import Builder, u32
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
 from ...ir.schedule.nodes import Execution, LevelName
@@ -67,9 +67,9 @@ def _by_tree(lowering: Lowering, carry: Carry, reductions: Sequence[Reduction], 
     axes = lowering.decided.axes(Execution.INVOCATION)
     along = {axis: it for it, axis in axes.items() if it.dimension in carry.on}
     count, lane = lowering.numbered(along.values())
-    others, row = lowering.numbered({axis: it for it, axis in axes.items() if axis not in along}.values())
+    _, row = lowering.numbered({axis: it for it, axis in axes.items() if axis not in along}.values())
     start = frame.binary(BinaryOp.MULTIPLY, row, u32(count))
-    memory = [_memory(lowering, *it, count * others) for it in zip(reductions, totals, strict=True)]
+    memory = _memory(lowering, totals)
     place = frame.binary(BinaryOp.ADD, start, lane)
     own = [_elements(lowering, it, place) for it in memory]
     frame.barrier()
@@ -90,9 +90,8 @@ def _by_tree(lowering: Lowering, carry: Carry, reductions: Sequence[Reduction], 
 
 def _by_subgroups(lowering: Lowering, reductions: Sequence[Reduction], totals: Totals) -> Totals:
     frame, builder = lowering.frame, lowering.frame.builder
-    invocations = lowering.decided.invocations
     totals = [_in_subgroup(lowering, it, values) for it, values in zip(reductions, totals, strict=True)]
-    memory = [_memory(lowering, *it, invocations) for it in zip(reductions, totals, strict=True)]
+    memory = _memory(lowering, totals)
     frame.barrier()
     with builder.when(builder.binary(BinaryOp.EQUAL, frame.subgroups["subgroup_invocation_id"], u32(0))):
         _store(lowering, [_elements(lowering, it, frame.subgroups["subgroup_id"]) for it in memory], totals)
@@ -139,19 +138,36 @@ def _operation(lowering: Lowering, function: str, value: Value) -> Value:
 
 
 def _shuffled_down(lowering: Lowering, value: Value, delta: int) -> Value:
-    """The value of an invocation that is further in the subgroup; conditions travel as numbers."""
+    """The value of an invocation that is further in the subgroup."""
     builder = lowering.frame.builder
+    return _moved(builder, value, lambda it: builder.builtin_call("subgroupShuffleDown", [it, u32(delta)]))
+
+
+def broadcast_first(builder: Builder, value: Value) -> Value:
+    """The value of the first invocation of a subgroup."""
+    return _moved(builder, value, lambda it: builder.builtin_call("subgroupBroadcastFirst", [it]))
+
+
+def _moved(builder: Builder, value: Value, move: Callable[[Value], Value]) -> Value:
+    """A value of another invocation; conditions travel as numbers."""
     if isinstance(value.type, w.Vector) and value.type.element is w.BOOL:
-        return by_components(builder, [value], lambda it: _shuffled_down(lowering, it[0], delta))
+        return by_components(builder, [value], lambda it: _moved(builder, it[0], move))
     if value.type is not w.BOOL:
-        return builder.builtin_call("subgroupShuffleDown", [value, u32(delta)])
-    number = builder.convert(w.U32, value)
-    return builder.convert(w.BOOL, builder.builtin_call("subgroupShuffleDown", [number, u32(delta)]))
+        return move(value)
+    return builder.convert(w.BOOL, move(builder.convert(w.U32, value)))
 
 
-def _memory(lowering: Lowering, reduction: Reduction, values: Sequence[Value], count: int) -> list[c.Var]:
-    pairs = zip(reduction.fbys, values, strict=True)
-    return [lowering.frame.shared(f"{fby.name}_parts", value.type, count) for fby, value in pairs]
+def _memory(lowering: Lowering, totals: Totals) -> list[list[c.Var]]:
+    """An array for each value, with an element for each invocation. Other joins use the same arrays."""
+    used: dict[w.Type, int] = {}
+    made: list[list[c.Var]] = []
+    for values in totals:
+        arrays: list[c.Var] = []
+        for value in values:
+            number = used[value.type] = used.get(value.type, 0) + 1
+            arrays.append(lowering.frame.joining(value.type, number))
+        made.append(arrays)
+    return made
 
 
 def _elements(lowering: Lowering, arrays: Iterable[c.Var], place: Value) -> list[Value]:

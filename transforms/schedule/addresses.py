@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 from math import prod
@@ -11,14 +11,14 @@ from typing import TypeAlias
 
 from ...ir import types as w
 from ...ir.core import nodes as c
-from ...ir.core.builder import constant, u32
+from ...ir.core.builder import Builder, constant, u32
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
 from ...ir.schedule.extents import value_of as size_of
 from ...ir.schedule.nodes import Affine, Boundary, Execution, LevelName, Load, Store
 from .decided import Decided
 from .frame import Frame
-from .vectors import in_vectors
+from .vectors import in_vectors, vector_of
 
 Point: TypeAlias = tuple[tuple[LevelName, int], ...]
 """Iterations of written-out levels."""
@@ -56,6 +56,31 @@ class Addresses:
         yield
         for name, _ in point:
             del self.written[name], self.at[name]
+
+    @contextmanager
+    def guarded(self, conditions: Sequence[Value]) -> Generator[None]:
+        """What is done inside of the `with` is done where all conditions hold."""
+        with ExitStack() as stack:
+            if conditions:
+                stack.enter_context(self.frame.builder.when(conjunction(conditions, self.frame.builder)))
+                stack.enter_context(self.block())
+            yield
+
+    def active_vector(self, dimensions: Iterable[str]) -> LevelName | None:
+        """The level of vectors among those of dimensions, unless one of its components is being computed."""
+        level = self.decided.vector_in(dimensions)
+        return None if level in self.written else level
+
+    def for_each_component(self, used: Iterable[str], build: Callable[[], Value]) -> Value:
+        """A scalar, or, if it depends on the index of a vector's component, the vector of these."""
+        level = self.active_vector([it for it in dict.fromkeys(used) if it in self.decided.scope.dimensions])
+        if level is None:
+            return build()
+        parts: list[Value] = []
+        for lane in range(self.decided.count(level) or 1):
+            with self.written_as(((level, lane),)):
+                parts.append(build())
+        return vector_of(self.frame.builder, parts)
 
     def memo(self, key: object, build: Callable[[], Value]) -> Value:
         """The value of a key, which is built unless it is computed in a block around the current one."""
@@ -193,7 +218,7 @@ class Addresses:
             places = [clamped.get(position, it) for position, it in enumerate(subscripts)]
             return builder.load(self.pointer(load.array, places))
         tests = [builder.binary(BinaryOp.LESS, subscripts[it], extent) for it, extent in extents.items()]
-        is_inside = reduce(lambda lhs, rhs: builder.binary(BinaryOp.AND, lhs, rhs), tests)
+        is_inside = conjunction(tests, builder)
         value = builder.load(self.pointer(load.array, subscripts))
         return builder.builtin_call("select", [self.frame.zero(load.type), value, is_inside])
 
@@ -203,3 +228,8 @@ class Addresses:
         last = builder.convert(w.I32, self.frame.binary(BinaryOp.SUBTRACT, extent, u32(1)))
         signed = builder.convert(w.I32, subscript)
         return builder.convert(w.U32, builder.builtin_call("clamp", [signed, constant(w.I32, 0), last]))
+
+
+def conjunction(conditions: Sequence[Value], builder: Builder) -> Value:
+    """Whether all conditions hold."""
+    return reduce(lambda lhs, rhs: builder.binary(BinaryOp.AND, lhs, rhs), conditions)

@@ -22,6 +22,8 @@ from ...ir.schedule.nodes import (
     Level,
     LevelName,
     Load,
+    Location,
+    Map,
     Nest,
     Scatter,
     Stage,
@@ -31,7 +33,8 @@ from ...ir.schedule.nodes import (
 )
 from ...ir.schedule.reductions import Reduction, reductions_of
 from ...ir.schedule.scope import Scope, Writing
-from .tasks import Carry, Task, Write, homes_of, tasks_of
+from .equal_values import with_equal_values
+from .tasks import Carry, Demand, Task, Write, demand, demand_of, homes_of, tasks_of
 
 WRITTEN_OUT = (Execution.UNROLLED, Execution.TREE)
 IN_PARTS = (Execution.TREE, Execution.VECTOR)
@@ -61,7 +64,10 @@ def kind_of(execution: Execution) -> Execution:
 
 @dataclass(frozen=True)
 class Decided:
-    """A verified nest with decisions. `sizes` are the numbers that sizes are known to be; all others are overrides."""
+    """A verified nest with decisions. `sizes` are the numbers that sizes are known to be; all others are overrides.
+
+    In the nest, values that are equal to kept ones are maps of these.
+    """
 
     nest: Nest
     decisions: Decisions
@@ -73,6 +79,11 @@ class Decided:
     """Arrays that are bound as scalars, although all accesses may be vectors: other stages, or the
     other nodes of a graph, have other accesses.
     """
+
+    def __post_init__(self) -> None:
+        kept = {it.value for it in self.decisions.kept}
+        if kept:
+            object.__setattr__(self, "nest", with_equal_values(self.nest, kept))
 
     @cached_property
     def scope(self) -> Scope:
@@ -87,7 +98,25 @@ class Decided:
     @cached_property
     def tasks(self) -> tuple[Task, ...]:
         """What has to be done, each task after those that it needs."""
-        return tasks_of(self.scope)
+        return tasks_of(self.scope, self.kept)
+
+    @cached_property
+    def kept(self) -> frozenset[str]:
+        """The values that are kept in memory."""
+        values = {it.value: self.scope.values.get(it.value) for it in self.decisions.kept}
+        return frozenset(name for name, it in values.items() if it is not None and not isinstance(it, Map))
+
+    def location(self, value: str) -> Location:
+        """Where a kept value is."""
+        return next(it.location for it in self.decisions.kept if it.value == value)
+
+    def demand(self, roots: Iterable[str]) -> Demand:
+        """What the computation of values uses of tasks."""
+        return demand(roots, self.scope, self.kept)
+
+    def demand_of(self, task: Task) -> Demand:
+        """What a task uses of others."""
+        return demand_of(task, self.scope, self.kept)
 
     @cached_property
     def homes(self) -> dict[str, Carry]:
@@ -260,6 +289,11 @@ class Decided:
     @property
     def uses_subgroups(self) -> bool:
         """Whether there are subgroup operations."""
+        return self.joins_in_subgroups or any(it.location is Location.SUBGROUP for it in self.decisions.kept)
+
+    @property
+    def joins_in_subgroups(self) -> bool:
+        """Whether subgroup operations join what is carried."""
         return any(isinstance(it, Carry) and self.by_subgroups(it) for it in self.tasks)
 
     @property

@@ -102,6 +102,7 @@ class Frame:
     _uses: dict[c.Override, int] = field(default_factory=dict[c.Override, int])
     """How often sizes were used before."""
     _names: set[str] = field(default_factory=set[str])
+    _joining: dict[tuple[w.Type, int], c.Var] = field(default_factory=dict[tuple[w.Type, int], c.Var])
     _declared: int = 0
 
     def __post_init__(self) -> None:
@@ -119,7 +120,7 @@ class Frame:
             if self.decided.axes(kind):
                 self.inputs[kind] = parameter(w.vector(3, w.U32), self.name(builtin), w.IoAttributes(builtin=builtin))
                 parameters.append(self.inputs[kind])
-        for builtin in _OF_SUBGROUPS if self.decided.uses_subgroups else ():
+        for builtin in _OF_SUBGROUPS if self.decided.joins_in_subgroups else ():
             self.subgroups[builtin] = parameter(w.U32, self.name(builtin), w.IoAttributes(builtin=builtin))
         parameters += self.subgroups.values()
         size = [u32(it) for it in self.decided.workgroup_size()]
@@ -150,10 +151,15 @@ class Frame:
         store = variable_type(w.AddressSpace.FUNCTION, type)
         if self.builder.block is self.function.start_target:
             return self.builder.var(store, name=self.name(name), initializer=value)
-        made = c.Var(None, store, self.name(name))
+        made = self.declared(name, type)
+        self.builder.store(made, value)
+        return made
+
+    def declared(self, name: str, type: w.Type) -> c.Var:
+        """A variable that is declared at the beginning of the function."""
+        made = c.Var(None, variable_type(w.AddressSpace.FUNCTION, type), self.name(name))
         self.function.start_target.instructions.insert(self._declared, made)
         self._declared += 1
-        self.builder.store(made, value)
         return made
 
     def shared(self, name: str, type: w.Type, count: int) -> c.Var:
@@ -165,6 +171,12 @@ class Frame:
         self.outline.names.add(made.name)
         self.resources.append(made)
         return made
+
+    def joining(self, type: w.Type, number: int) -> c.Var:
+        """One of the arrays in which the invocations of a workgroup join values of a type."""
+        if (type, number) not in self._joining:
+            self._joining[type, number] = self.shared("parts", type, self.decided.invocations)
+        return self._joining[type, number]
 
     def builtin(self, kind: Execution, axis: int) -> Value:
         """The number of the workgroup or the invocation along an axis."""

@@ -12,17 +12,19 @@ from typing import Final
 
 from ...ir.hints import unknown_name
 from ...ir.limits import PROMISED
-from ...ir.schedule.nodes import Constant, ElementType, Execution, Fby, Last, LevelName, Map, Scatter, Store
+from ...ir.schedule.nodes import Constant, Execution, Fby, Last, LevelName, Map, Scatter, Store
 from ...ir.schedule.scope import used_by
 from ...ir.schedule.text import level_name_text, operand_text
 from .decided import AT_ONCE, WRITTEN_OUT, Decided, kind_of
+from .kept_values import keep_mistakes, location_mistakes
+from .memory import workgroup_bytes
 from .outputs import can_be_atomic
-from .scatters import NO_ATOMICS, not_private, out_of_order, private_bytes, unjoinable
-from .stages import part_dimensions, stages_of, without_parts
-from .structure import Loop, Node, structure_of
+from .scatters import NO_ATOMICS, not_private, out_of_order, unjoinable
+from .stages import is_staged, stages_of, without_parts
+from .structure import Loop, Node, Wait, structure_of
 from .substitute import are_equal, name_of_plain
-from .tasks import Carry, demand, demand_of
-from .tiles import Tile, stage_mistakes, tile_of
+from .tasks import Carry
+from .tiles import stage_mistakes
 
 MOST_WRITTEN_OUT: Final = 256
 """The most points that written-out levels give: more make code that compiles slowly and spills registers."""
@@ -271,7 +273,7 @@ def _maps(decided: Decided) -> Iterator[str]:
     for value in scope.values.values():
         if not isinstance(value, Map):
             continue
-        used = demand(used_by(value), scope)
+        used = decided.demand(used_by(value))
         sources = {it.source for it in value.pairs}
         kept = [it for it in sorted(used.ends) if not sources.isdisjoint(scope.dimensions_of(it))]
         for name in (*sorted(used.reads), *kept):
@@ -279,28 +281,9 @@ def _maps(decided: Decided) -> Iterator[str]:
 
 
 def _memory(decided: Decided) -> Iterator[str]:
-    total = sum(_tile_bytes(tile_of(it, decided)) for it in decided.stages) + private_bytes(decided)
-    for carry in _carries(decided):
-        if decided.waits(carry):
-            room = prod(decided.workgroup_size()) * _room(carry, decided)
-            total += sum(room * _bytes(it.type) for it in carry.fbys)
+    total = workgroup_bytes(decided)
     if total > MOST_MEMORY:
         yield f"{total} bytes of workgroup memory; WebGPU allows {MOST_MEMORY}"
-
-
-def _room(carry: Carry, decided: Decided) -> int:
-    """The components that one part takes in an array; there, vectors of 3 are as far apart as those of 4."""
-    level = decided.vector_in(carry.dimensions - set(carry.on))
-    width = 1 if level is None else decided.count(level) or 1
-    return 4 if width == 3 else width
-
-
-def _tile_bytes(tile: Tile) -> int:
-    return tile.length * tile.places * _bytes(tile.loads[0].type)
-
-
-def _bytes(type: ElementType) -> int:
-    return 2 if type is ElementType.F16 else 4
 
 
 def _kept(decided: Decided) -> Iterator[str]:
@@ -313,9 +296,11 @@ def _kept(decided: Decided) -> Iterator[str]:
                 yield from visit(node.body, (*path, node))
                 done.update(dict.fromkeys(node.opened, _loops(path, decided)))
                 continue
+            if isinstance(node, Wait):
+                continue
             if isinstance(node, Carry) and not decided.carrying(node):
                 done[node] = _loops(path, decided)
-            used = demand_of(node, decided.scope)
+            used = decided.demand_of(node)
             opened = [node, *(it for loop in path for it in loop.opened)]
             for name in sorted(used.ends):
                 home = decided.homes[name]
@@ -339,7 +324,7 @@ def _carries(decided: Decided) -> list[Carry]:
 RULES: Final[tuple[tuple[Rule, ...], ...]] = (
     (
         Rule("dimensions", "each decision is about another dimension of the nest", _dimensions),
-        Rule("maps", "a mapped value can be computed again", _maps),
+        Rule("maps", "a mapped value is kept, or can be computed again", _maps),
         Rule("factors", "each level but the first of a dimension has a factor", _factors),
     ),
     (
@@ -361,6 +346,7 @@ RULES: Final[tuple[tuple[Rule, ...], ...]] = (
         Rule("stages", "a copy has the elements that loads need in a loop, and their number is known", _stages),
         Rule("peel", "iterations are peeled off the first level of a dimension, a loop or workgroups", _peel),
         Rule("private", "a copy is of an output that values are joined to, of a known size", not_private),
+        Rule("keep", "a value has one location, which its maps share", keep_mistakes),
     ),
     (
         Rule("workgroup-size", "a workgroup has at most as many invocations as WebGPU allows", _workgroup_size),
@@ -374,13 +360,18 @@ RULES: Final[tuple[tuple[Rule, ...], ...]] = (
         ),
         Rule("iteration-order", "values that may not be reassociated are carried in order", _iteration_order),
         Rule("registers", "what is carried lies in registers: levels inside are written out", _registers),
+        Rule(
+            "locations",
+            "a kept value has a known number of elements, and is read where it was written",
+            location_mistakes,
+        ),
         Rule("memory", "workgroup memory is at most what WebGPU allows", _memory),
     ),
     (Rule("kept", "a value is used in the loops that it is computed in", _kept),),
 )
 
 
-_OF_WHOLE_NESTS: Final = ("stages", "peel", "private", "grid", "parts")
+_OF_WHOLE_NESTS: Final = ("stages", "peel", "private", "grid", "keep", "parts")
 
 
 def illegal(decided: Decided) -> list[tuple[str, str]]:
@@ -389,7 +380,7 @@ def illegal(decided: Decided) -> list[tuple[str, str]]:
     Before a nest is split into stages, only those rules are checked that splitting relies on, or that later would be
     about stages that lack what they are about. Then all are checked of each stage.
     """
-    if not part_dimensions(decided):
+    if not is_staged(decided):
         return _broken(decided, RULES)
     before = *RULES[:2], [rule for group in RULES[2:] for rule in group if rule.name in _OF_WHOLE_NESTS]
     found = _broken(without_parts(decided), before)

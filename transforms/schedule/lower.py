@@ -7,17 +7,16 @@ in the order of the declarations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial, reduce
+from functools import partial
 from itertools import groupby, product
 from typing import assert_never
 
 from ...base.interpreter_state import deep_nesting
 from ...ir import types as w
 from ...ir.core import nodes as c
-from ...ir.core.builder import Builder, constant, u32
+from ...ir.core.builder import constant, u32
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp, UnaryOp
 from ...ir.schedule.functions import COPY, scalar_type
@@ -42,14 +41,17 @@ from ...ir.schedule.reductions import Reduction
 from ...ir.schedule.scope import Value as NestValue
 from ...ir.schedule.text import INFIXES, PREFIXES
 from .across import across_invocations
-from .addresses import Addresses, Indices, Point
+from .addresses import Addresses, Indices, Point, conjunction
 from .decided import AT_ONCE, Decided, kind_of
 from .frame import Frame, Outline
+from .keeping import Keeping
+from .kept_values import kept_values
 from .peeling import Interior, Subscript, interior, subscripts_on, whole_count
 from .scattering import Scattering, join_in_memory
+from .sharing import groups_of
 from .staging import Staging
 from .structure import Loop, Node, has_barrier, has_effect, is_inside, leaves_of, structure_of
-from .tasks import Carry, Write, demand, demand_of
+from .tasks import Carry, Hold, Write
 from .tiles import stages_in
 from .vectors import (
     by_components,
@@ -60,9 +62,9 @@ from .vectors import (
     lanes_from,
     operated,
     splat,
-    vector_of,
     width_of,
 )
+from .waits import with_waits
 
 
 @deep_nesting()
@@ -91,6 +93,7 @@ class _Lowering(Addresses):
     """Dimensions whose indices are known to be in them."""
     staging: Staging = field(init=False)
     scattering: Scattering = field(init=False)
+    keeping: Keeping = field(init=False)
 
     def __post_init__(self) -> None:
         for kind in AT_ONCE:
@@ -104,7 +107,10 @@ class _Lowering(Addresses):
 
     def whole_nest(self) -> None:
         """All of it, in two versions if dimensions that are spread over workgroups are peeled."""
-        nodes, scope = structure_of(self.decided), self.decided.scope
+        scope, nodes = self.decided.scope, structure_of(self.decided)
+        kept = kept_values(self.decided, nodes)
+        groups = groups_of(nodes, kept, self.decided)
+        self.keeping, nodes = Keeping(self, kept, groups), with_waits(nodes, kept, groups, self.decided)
         self.scattering.begin()
         self.staging.fill([it for it in self.decided.stages if it.at is None])
         spread = [it for it in scope.dimensions if self.decided.is_spread(it)]
@@ -121,7 +127,7 @@ class _Lowering(Addresses):
             build()
             return
         builder = self.frame.builder
-        node = builder.enter_if(_conjunction(interior.conditions, builder))
+        node = builder.enter_if(conjunction(interior.conditions, builder))
         merge = node.merge_target
         assert merge is not None
         for block, is_interior in ((node.true_target, True), (node.false_target, False)):
@@ -141,8 +147,12 @@ class _Lowering(Addresses):
                 self.loop(node)
             elif isinstance(node, Carry):
                 self.carry(node)
-            else:
+            elif isinstance(node, Hold):
+                self.hold(node)
+            elif isinstance(node, Write):
                 self.write(node)
+            else:
+                self.frame.barrier()
 
     def spread(self, nodes: Sequence[Node], dimensions: Sequence[str]) -> None:
         """A part of the tree, for indices that are in dimensions that have neither loops nor written-out levels."""
@@ -196,7 +206,7 @@ class _Lowering(Addresses):
         if not is_peeled:
             self.counted(loop, stages, self.count(loop.level), lambda: self.inside(loop))
             return
-        loads = {name for task in tasks for name in demand_of(task, self.decided.scope).loads}
+        loads = {name for task in tasks for name in self.decided.demand_of(task).loads}
         subscripts = subscripts_on(self, loads, [dimension], self.entered())
         if not subscripts and self.decided.is_padded(dimension):
             self.with_remainder(loop, stages)
@@ -300,6 +310,7 @@ class _Lowering(Addresses):
 
     def open(self, carry: Carry) -> None:
         """Give what is carried its first values."""
+        self.keeping.task = carry
         for point in self.points(carry):
             with self.written_as(point):
                 for fby in carry.fbys:
@@ -351,6 +362,7 @@ class _Lowering(Addresses):
 
     def update(self, carry: Carry) -> None:
         """Go on to the next iteration of what is carried."""
+        self.keeping.task = carry
         conditions = [condition for dimension, condition in self.waiting if dimension in carry.on]
         masks = [it for it in conditions if isinstance(it.type, w.Vector)]
         with self.guarded([it for it in conditions if it not in masks]):
@@ -368,17 +380,9 @@ class _Lowering(Addresses):
             value = builder.builtin_call("select", [builder.load(variable), value, mask])
         builder.store(variable, value)
 
-    @contextmanager
-    def guarded(self, conditions: Sequence[Value]) -> Generator[None]:
-        with ExitStack() as stack:
-            if conditions:
-                both = _conjunction(conditions, self.frame.builder)
-                stack.enter_context(self.frame.builder.when(both))
-                stack.enter_context(self.block())
-            yield
-
     def close(self, carry: Carry) -> None:
         """Join what was accumulated in parts."""
+        self.keeping.task = carry
         self.changed(carry)
         if not self.decided.is_in_parts(carry):
             return
@@ -447,8 +451,17 @@ class _Lowering(Addresses):
             count *= here
         return count, number
 
+    def hold(self, task: Hold) -> None:
+        """Compute a value that is kept in memory."""
+        self.keeping.task = task
+        value = self.decided.scope.values[task.value]
+        made = self.keeping.hold(task.value, lambda: self.computed(value, {}))
+        if made is not None:
+            self.known[-1][self.memo_key(value, {})] = made
+
     def write(self, task: Write) -> None:
         """A store, by one of the invocations that have the value."""
+        self.keeping.task = task
         conditions = [condition for dimension, condition in self.waiting if dimension in task.dimensions]
         for kind in AT_ONCE:
             used = self.decided.axes_of(task, kind) | self.decided.joined_axes(task.store, kind)
@@ -492,11 +505,6 @@ class _Lowering(Addresses):
                 element = self.element(store, {}) if place is None else builder.access(place, [u32(lane)])
                 builder.store(element, component(builder, value, lane))
 
-    def active_vector(self, dimensions: Iterable[str]) -> LevelName | None:
-        """The level of vectors among those of dimensions, unless one of its components is being computed."""
-        level = self.decided.vector_in(dimensions)
-        return None if level in self.written else level
-
     # Values
 
     def operand(self, operand: Operand, indices: Indices) -> Value:
@@ -510,12 +518,13 @@ class _Lowering(Addresses):
         key = self.memo_key(value, indices)
         found = next((it[key] for it in reversed(self.known) if key in it), None)
         if found is None:
-            found = self.computed(value, indices)
+            is_far = self.keeping.is_far(name)
+            found = self.keeping.loaded(name, indices) if is_far else self.computed(value, indices)
             self.known[-1][key] = found
         return found
 
     def memo_key(self, value: NestValue, indices: Indices) -> object:
-        used = demand([value.name], self.decided.scope)
+        used = self.decided.demand([value.name])
         dimensions = self.decided.scope.dimensions_of(value.name)
         actual = {it: indices.get(it, it) for it in dimensions}
         written = [(it, number) for it, number in self.written.items() if it.dimension in actual.values()]
@@ -556,17 +565,6 @@ class _Lowering(Addresses):
             return self.for_each_component(used, partial(self.staging.loaded, load))
         return self.for_each_component(used, partial(self.loaded, load, indices))
 
-    def for_each_component(self, used: Iterable[str], build: Callable[[], Value]) -> Value:
-        """A scalar, or, if it depends on the index of a vector's component, the vector of these."""
-        level = self.active_vector([it for it in dict.fromkeys(used) if it in self.decided.scope.dimensions])
-        if level is None:
-            return build()
-        parts: list[Value] = []
-        for lane in range(self.decided.count(level) or 1):
-            with self.written_as(((level, lane),)):
-                parts.append(build())
-        return vector_of(self.frame.builder, parts)
-
     def number(self, index: Index, indices: Indices) -> Value:
         number = self.affine(index.value, indices)
         return number if index.type is ElementType.U32 else self.frame.builder.convert(w.I32, number)
@@ -591,10 +589,6 @@ class _Lowering(Addresses):
             return builder.builtin_call(function, operands)
         made = operated(builder, BinaryOp(function), operands) if is_infix else called(builder, function, operands)
         return by_components(builder, operands, partial(self.apply, function)) if made is None else made
-
-
-def _conjunction(conditions: Sequence[Value], builder: Builder) -> Value:
-    return reduce(lambda lhs, rhs: builder.binary(BinaryOp.AND, lhs, rhs), conditions)
 
 
 _TYPES = {it.value: it for it in ElementType}

@@ -1,9 +1,10 @@
-"""Splits a nest with partial levels into stages, which are dispatched one after the other.
+"""Splits a nest with partial levels or with values in storage into stages, which are dispatched one after the other.
 
 A partial level spreads a reduction over workgroups. In one stage each workgroup stores its part in an array; the stages
 that use the result load all parts and join them, along a dimension of its own: `j_part` for a level of `j`. That is a
 nest again, with an element of the array as the element, so that decisions about `j_part` are as those about any other
-dimension. What several stages use is computed in each of them.
+dimension. What several stages use is computed in each of them, but for a value that is kept in storage: one stage
+stores its elements, and those that need it load them.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from ...ir.schedule.nodes import (
     Last,
     LevelName,
     Load,
+    Location,
     Map,
     Nest,
     Operand,
@@ -42,7 +44,7 @@ from ...ir.schedule.reductions import Reduction
 from ...ir.schedule.scope import Scope, Writing, used_by
 from .decided import Decided
 from .names import Names, names_of
-from .tasks import Carry, Task, Write, demand_of, tasks_of
+from .tasks import Carry, Hold, Task, Write, demand_of, tasks_of
 from .vectors import vector_arrays
 
 Quotient: TypeAlias = tuple[Affine, int]
@@ -83,6 +85,11 @@ def part_dimensions(decided: Decided) -> dict[str, str]:
     return {it: names.fresh(f"{it}_part") for it in found}
 
 
+def is_staged(decided: Decided) -> bool:
+    """Whether a nest has several stages."""
+    return bool(part_dimensions(decided)) or any(it.location is Location.STORAGE for it in decided.decisions.kept)
+
+
 def without_parts(decided: Decided) -> Decided:
     """The decisions but for those about dimensions of parts, which the nest does not have."""
     parts = set(part_dimensions(decided).values())
@@ -91,7 +98,7 @@ def without_parts(decided: Decided) -> Decided:
 
 def stages_of(decided: Decided) -> Stages:
     """The stages of a nest; all values that are carried along partial levels may be accumulated in parts."""
-    if not part_dimensions(decided):
+    if not is_staged(decided):
         return Stages((decided,), {})
     return _Split(decided).stages()
 
@@ -144,6 +151,8 @@ class _Split:
     part_sizes: dict[str, Quotient] = field(default_factory=dict[str, Quotient])
     arrays: dict[str, Array] = field(default_factory=dict[str, Array])
     """The arrays of parts, by the carried values that they are parts of."""
+    stored: dict[str, Array] = field(default_factory=dict[str, Array])
+    """The arrays of values in storage."""
 
     def __post_init__(self) -> None:
         self.base = without_parts(self.whole)
@@ -151,10 +160,14 @@ class _Split:
         for of, name in part_dimensions(self.whole).items():
             self.names.taken.add(name)
             self.part_dimensions[of] = Dimension(name, self.part_count(of))
-        for carry in filter(self.is_split, self.base.tasks):
+        for carry in filter(self.is_in_parts, self.base.tasks):
             assert isinstance(carry, Carry)
             for fby in carry.fbys:
                 self.arrays[fby.name] = self.part_array(fby, carry)
+        for keep in self.whole.decisions.kept:
+            if keep.location is Location.STORAGE:
+                extents = [self.base.scope.dimensions[it].size for it in self.kept_on(keep.value)]
+                self.stored[keep.value] = self.array(f"{keep.value}_kept", self.type_of(keep.value), extents)
 
     def part_count(self, dimension: str) -> Affine:
         """The number of parts: that of the level's iterations."""
@@ -170,13 +183,27 @@ class _Split:
         outer = self.base.scope.ordered(carry.dimensions - set(carry.on))
         extents = [self.base.scope.dimensions[it].size for it in outer]
         extents += [self.part_dimensions[it.dimension].size for it in self.partial_levels(carry)]
-        type = ElementType.U32 if fby.type is ElementType.BOOL else fby.type
-        return Array(Direction.OUT, self.names.fresh(f"{fby.name}_partials"), type, tuple(extents))
+        return self.array(f"{fby.name}_partials", fby.type, extents)
+
+    def array(self, stem: str, type: ElementType, extents: Sequence[Affine]) -> Array:
+        """An array that one stage stores to, and others load from; conditions are numbers there."""
+        stored = ElementType.U32 if type is ElementType.BOOL else type
+        return Array(Direction.OUT, self.names.fresh(stem), stored, tuple(extents))
+
+    def type_of(self, value: str) -> ElementType:
+        return self.base.scope.values[value].type
+
+    def kept_on(self, value: str) -> tuple[str, ...]:
+        return self.base.scope.ordered(self.base.scope.dimensions_of(value))
 
     def partial_levels(self, carry: Carry) -> tuple[LevelName, ...]:
         return tuple(it for it in self.base.joined(carry) if self.base.execution(it) is Execution.PARTIAL)
 
     def is_split(self, task: Task) -> bool:
+        """Whether other stages need what a task stores."""
+        return task.value in self.stored if isinstance(task, Hold) else self.is_in_parts(task)
+
+    def is_in_parts(self, task: Task) -> bool:
         return isinstance(task, Carry) and bool(self.partial_levels(task))
 
     # Stages
@@ -190,22 +217,27 @@ class _Split:
         return Stages(tuple(replace(it, scalars=scalars) for it in made), self.part_sizes)
 
     def numbers(self) -> dict[Task, int]:
-        """The stage of each task: after those of the parts that it needs joined."""
+        """The stage of each task: after those of the parts that it needs joined, and of the values that it loads."""
         numbers: dict[Task, int] = dict.fromkeys(self.base.tasks, 0)
+        stored = frozenset(self.stored)
         for _ in self.base.tasks:
             for task in self.base.tasks:
-                used = demand_of(task, self.base.scope)
+                used = demand_of(task, self.base.scope, stored)
+                holds = [numbers[Hold(it, self.base.scope.dimensions_of(it))] + 1 for it in used.kept]
                 ends = [self.base.homes[it] for it in used.ends]
                 reads = [self.base.homes[it] for it in used.reads]
                 needed = [numbers[it] + self.is_split(it) for it in ends] + [numbers[it] for it in reads]
-                numbers[task] = max([numbers[task], *needed])
+                numbers[task] = max([numbers[task], *needed, *holds])
         return numbers
 
     def stage(self, number: int, numbers: Mapping[Task, int]) -> Decided:
         tasks = [it for it in self.base.tasks if numbers[it] == number]
-        carries = [it for it in tasks if isinstance(it, Carry) and self.is_split(it)]
-        joined = {it for it in self.base.tasks if isinstance(it, Carry) and self.is_split(it) and numbers[it] < number}
-        body = _Body(self, [it.store for it in tasks if isinstance(it, Write)], carries, joined)
+        split = [it for it in self.base.tasks if self.is_split(it)]
+        carries = [it for it in split if isinstance(it, Carry) and numbers[it] == number]
+        joined = {it for it in split if isinstance(it, Carry) and numbers[it] < number}
+        holds = [it.value for it in split if isinstance(it, Hold) and numbers[it] == number]
+        loaded = {it.value for it in split if isinstance(it, Hold) and numbers[it] < number}
+        body = _Body(self, [it.store for it in tasks if isinstance(it, Write)], carries, joined, holds, loaded)
         statements = body.statements()
         nest = self.nest(statements, f"{self.whole.nest.name}_{number + 1}")
         partials = {self.arrays[fby.name].name: self.partial_levels(it) for it in carries for fby in it.fbys}
@@ -214,7 +246,12 @@ class _Split:
         iterated = {name for it in tasks_of(Scope(nest)) for name in it.dimensions}
         decisions = _about(self.whole.decisions, iterated.__contains__, absent)
         arrays = {it.name for it in nest.arrays}
-        decisions = replace(decisions, private=tuple(it for it in decisions.private if it in arrays))
+        values = Scope(nest).values
+        decisions = replace(
+            decisions,
+            private=tuple(it for it in decisions.private if it in arrays),
+            kept=tuple(it for it in decisions.kept if it.value in values and it.value not in self.stored),
+        )
         made = replace(self.whole, nest=nest, decisions=decisions, sizes=sizes, partials=partials)
         return replace(made, decisions=_completed(made))
 
@@ -229,7 +266,7 @@ class _Split:
         }
         arrays = [
             replace(it, direction=directions[it.name])
-            for it in (*whole.arrays, *self.arrays.values())
+            for it in (*whole.arrays, *self.arrays.values(), *self.stored.values())
             if it.name in directions
         ]
         carried = {it.name for it in statements if isinstance(it, Fby)}
@@ -260,6 +297,10 @@ class _Body:
     """Those whose parts the stage stores."""
     joined: set[Carry]
     """Those whose parts it may join."""
+    holds: Sequence[str]
+    """The values that the stage puts in storage."""
+    loaded: set[str]
+    """Those that it may load from there."""
     made: list[Statement] = field(default_factory=list[Statement])
     begun: set[Reduction] = field(default_factory=set[Reduction])
 
@@ -268,11 +309,16 @@ class _Body:
         for statement in self.split.base.nest.body:
             if isinstance(statement, (Store, Scatter)):
                 self.made += [statement] if statement in self.stores else []
+            elif statement.name in self.loaded:
+                if statement.name in needed:
+                    self.load_kept(statement.name)
             elif statement.name in needed:
                 self.made += [self.joined_last(statement) if self.is_joined(statement) else statement]
         for carry in self.carries:
             for fby in carry.fbys:
                 self.store_part(fby, carry)
+        for name in self.holds:
+            self.store(self.split.stored[name], name, self.split.type_of(name), self.split.kept_on(name))
         return self.made
 
     def is_joined(self, statement: Statement) -> bool:
@@ -281,7 +327,7 @@ class _Body:
 
     def needed(self) -> set[str]:
         pending = [name for it in self.stores for name in used_by(it)]
-        pending += [fby.name for carry in self.carries for fby in carry.fbys]
+        pending += [*self.holds, *(fby.name for carry in self.carries for fby in carry.fbys)]
         found: set[str] = set()
         while pending:
             name = pending.pop()
@@ -293,6 +339,8 @@ class _Body:
     def uses(self, name: str) -> Iterable[str]:
         values = self.split.base.scope.values
         value = values[name]
+        if name in self.loaded:
+            return ()
         if isinstance(value, Last) and self.is_joined(value):
             firsts = [it.first for it in self.split.base.reductions[value.value].fbys]
             return [it.name for it in firsts if isinstance(it, Use)]
@@ -321,10 +369,17 @@ class _Body:
 
     def load_part(self, fby: Fby, outer: tuple[str, ...], on: tuple[str, ...]) -> Use:
         array = self.split.arrays[fby.name]
-        subscripts = tuple(Affine((Term(1, it),), 0) for it in (*outer, *on))
         name = self.split.names.fresh(f"{fby.name}_part")
-        self.made.append(Load(name, array.type, array.name, subscripts, Boundary.INSIDE, (*outer, *on)))
+        self.made.append(_load(name, array, (*outer, *on)))
         return Use(name) if array.type is fby.type else self.compute("bool", fby.type, (Use(name),), (*outer, *on))
+
+    def load_kept(self, name: str) -> None:
+        array, type, on = self.split.stored[name], self.split.type_of(name), self.split.kept_on(name)
+        if array.type is type:
+            self.made.append(_load(name, array, on))
+            return
+        number = self.split.names.fresh(f"{name}_number")
+        self.made += [_load(number, array, on), Compute(name, type, "bool", (Use(number),), on)]
 
     def compute(self, function: str, type: ElementType, operands: tuple[Operand, ...], on: tuple[str, ...]) -> Use:
         name = self.split.names.fresh("t")
@@ -361,6 +416,16 @@ class _Body:
         array = self.split.arrays[fby.name]
         name = self.split.names.fresh(f"{fby.name}_end")
         self.made.append(Last(name, fby.type, fby.name, fby.dimensions))
-        value = Use(name) if array.type is fby.type else self.compute("u32", array.type, (Use(name),), outer)
-        subscripts = tuple(Affine((Term(1, it),), 0) for it in outer)
-        self.made.append(Store(array.name, subscripts, value, outer))
+        self.store(array, name, fby.type, outer)
+
+    def store(self, array: Array, name: str, type: ElementType, on: tuple[str, ...]) -> None:
+        value = Use(name) if array.type is type else self.compute("u32", array.type, (Use(name),), on)
+        self.made.append(Store(array.name, _subscripts(on), value, on))
+
+
+def _load(name: str, array: Array, on: tuple[str, ...]) -> Load:
+    return Load(name, array.type, array.name, _subscripts(on), Boundary.INSIDE, on)
+
+
+def _subscripts(dimensions: tuple[str, ...]) -> tuple[Affine, ...]:
+    return tuple(Affine((Term(1, it),), 0) for it in dimensions)

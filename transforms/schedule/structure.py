@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ...ir.schedule.nodes import LevelName
+from ...ir.schedule.nodes import LevelName, Location
 from .decided import Decided
-from .tasks import Carry, Task, Write, demand_of
+from .tasks import Carry, Hold, Task, Write
 from .tiles import stages_in
 
 
@@ -24,7 +24,12 @@ class Loop:
     body: list[Node] = field(default_factory=list["Node"])
 
 
-Node: TypeAlias = "Loop | Carry | Write"
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """The invocations of a workgroup wait for each other."""
+
+
+Node: TypeAlias = "Loop | Carry | Hold | Write | Wait"
 
 
 def structure_of(decided: Decided) -> list[Node]:
@@ -64,10 +69,14 @@ def _unit_to_join(
 
 
 def _is_before(other: Task, task: Task, decided: Decided) -> bool:
-    """Whether a task must be complete before another: it has a value at its end, or it reads what the other carries."""
-    if any(decided.homes[it] == other for it in demand_of(task, decided.scope).ends):
+    """Whether a task must be complete before another: it has a value at its end or keeps one, or reads what the other
+    carries.
+    """
+    if isinstance(other, Hold) and other.value in decided.demand_of(task).kept:
         return True
-    return other != task and any(decided.homes[it] == task for it in demand_of(other, decided.scope).reads)
+    if any(decided.homes[it] == other for it in decided.demand_of(task).ends):
+        return True
+    return other != task and any(decided.homes[it] == task for it in decided.demand_of(other).reads)
 
 
 def _node(
@@ -84,7 +93,11 @@ def _node(
 
 
 def has_barrier(nodes: Sequence[Node], decided: Decided) -> bool:
-    """Whether invocations wait for each other in a part of the tree."""
+    """Whether invocations wait for each other in a part of the tree, or exchange values."""
+    if any(isinstance(it, Wait) for it in (*nodes, *(it for loop in loops_in(nodes) for it in loop.body))):
+        return True
+    if any(isinstance(it, Hold) and decided.location(it.value) is Location.SUBGROUP for it in leaves_of(nodes)):
+        return True
     carries = [it for it in leaves_of(nodes) if isinstance(it, Carry) and not decided.carrying(it)]
     carries += [carry for loop in loops_in(nodes) for carry in loop.opened]
     copies = any(stages_in(it.level, list(leaves_of(it.body)), decided) for it in loops_in(nodes))
@@ -93,7 +106,7 @@ def has_barrier(nodes: Sequence[Node], decided: Decided) -> bool:
 
 def has_effect(nodes: Sequence[Node], dimension: str) -> bool:
     """Whether iterations past the end of a dimension would store something, or change what is carried along it."""
-    return any(isinstance(it, Write) or dimension in it.on for it in leaves_of(nodes))
+    return any(isinstance(it, Write) or (isinstance(it, Carry) and dimension in it.on) for it in leaves_of(nodes))
 
 
 def is_inside(node: Node, dimension: str) -> bool:
@@ -106,7 +119,7 @@ def leaves_of(nodes: Sequence[Node]) -> Iterator[Task]:
     for node in nodes:
         if isinstance(node, Loop):
             yield from leaves_of(node.body)
-        else:
+        elif not isinstance(node, Wait):
             yield node
 
 

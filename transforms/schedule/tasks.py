@@ -1,4 +1,6 @@
-"""What a lowered nest does in loops: it carries values and stores. Other values are computed where they are used."""
+"""What a lowered nest does in loops: it carries values, keeps values in memory, and stores. Other values are computed
+where they are used.
+"""
 
 from __future__ import annotations
 
@@ -36,33 +38,44 @@ class Write:
     dimensions: frozenset[str]
 
 
-Task: TypeAlias = Carry | Write
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """The computation of a value that is kept in memory."""
+
+    value: str
+    dimensions: frozenset[str]
+
+
+Task: TypeAlias = Carry | Write | Hold
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a task uses of others: values at the end of their loops, and carried values in the same iteration. `loads`
-    are the loads that it makes.
+    """What a task uses of others: values at the end of their loops, carried values in the same iteration, and values
+    that are kept in memory. `loads` are the loads that it makes.
     """
 
     ends: frozenset[str]
     reads: frozenset[str]
     loads: frozenset[str]
+    kept: frozenset[str]
 
 
-def demand_of(task: Task, scope: Scope) -> Demand:
-    """What a task uses of others."""
-    return demand(_roots(task), scope)
+def demand_of(task: Task, scope: Scope, kept: frozenset[str] = frozenset()) -> Demand:
+    """What a task uses of others, where values are kept."""
+    return demand(roots_of(task), scope, kept - {task.value} if isinstance(task, Hold) else kept)
 
 
-def demand(roots: Iterable[str], scope: Scope) -> Demand:
-    """What the computation of values uses of tasks."""
-    ends, reads, loads = set[str](), set[str](), set[str]()
+def demand(roots: Iterable[str], scope: Scope, kept: frozenset[str] = frozenset()) -> Demand:
+    """What the computation of values uses of tasks, where values are kept."""
+    ends, reads, loads, loaded = set[str](), set[str](), set[str](), set[str]()
     pending = list(roots)
     seen = set(pending)
     while pending:
         value = scope.values[pending.pop()]
-        if isinstance(value, Fby):
+        if value.name in kept:
+            loaded.add(value.name)
+        elif isinstance(value, Fby):
             reads.add(value.name)
         elif isinstance(value, Last):
             ends.add(value.name)
@@ -72,10 +85,13 @@ def demand(roots: Iterable[str], scope: Scope) -> Demand:
             fresh = [it for it in used_by(value) if it not in seen]
             seen.update(fresh)
             pending += fresh
-    return Demand(frozenset(ends), frozenset(reads), frozenset(loads))
+    return Demand(frozenset(ends), frozenset(reads), frozenset(loads), frozenset(loaded))
 
 
-def _roots(task: Task) -> list[str]:
+def roots_of(task: Task) -> list[str]:
+    """The values that a task begins with; all others that it computes are needed by these."""
+    if isinstance(task, Hold):
+        return [task.value]
     if isinstance(task, Write):
         return list(used_by(task.store))
     firsts = [it.first.name for it in task.fbys if isinstance(it.first, Use)]
@@ -91,15 +107,19 @@ def homes_of(carries: Iterable[Carry], scope: Scope) -> dict[str, Carry]:
     return homes
 
 
-def tasks_of(scope: Scope) -> tuple[Task, ...]:
-    """The tasks of a verified nest: each after those whose ends it uses, and after all that read what it carries."""
+def tasks_of(scope: Scope, kept: frozenset[str] = frozenset()) -> tuple[Task, ...]:
+    """The tasks of a verified nest, some of whose values are kept: each after those whose ends and kept values it uses,
+    and after all that read what it carries.
+    """
     carries = _carries(scope)
-    tasks: list[Task] = [*carries]
+    holds = {it: Hold(it, scope.dimensions_of(it)) for it in scope.values if it in kept}
+    tasks: list[Task] = [*holds.values(), *carries]
     tasks += [Write(it, frozenset(it.dimensions)) for it in scope.nest.body if isinstance(it, (Store, Scatter))]
     homes = homes_of(carries, scope)
     before: dict[Task, list[Task]] = {it: [] for it in tasks}
     for task in tasks:
-        used = demand_of(task, scope)
+        used = demand_of(task, scope, kept)
+        before[task] += [holds[it] for it in sorted(used.kept)]
         before[task] += [homes[it] for it in sorted(used.ends)]
         for name in sorted(used.reads):
             if homes[name] != task:

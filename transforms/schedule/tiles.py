@@ -11,7 +11,7 @@ from ...ir.schedule.nodes import Affine, Buffering, Execution, LevelName, Load, 
 from ...ir.schedule.scope import used_by
 from ...ir.schedule.text import level_name_text
 from .decided import Decided
-from .tasks import Carry, Task, demand, demand_of
+from .tasks import Carry, Task
 
 MOST_PADDING = 64
 """The most unused elements at the end of a row: more banks than any device has."""
@@ -138,21 +138,19 @@ def _use_mistakes(stage: Stage, decided: Decided) -> Iterator[str]:
     loads = set(stage.loads)
     for value in decided.scope.values.values():
         if isinstance(value, Map):
-            for name in sorted(loads & demand(used_by(value), decided.scope).loads):
+            for name in sorted(loads & decided.demand(used_by(value)).loads):
                 yield f"{value.name!r} needs {name!r} at other indices, which are not copied"
     if stage.at is None:
         return
     place = level_name_text(stage.at)
     for task in decided.tasks:
         path = decided.path(task)
-        used = sorted(loads & demand_of(task, decided.scope).loads)
+        used = sorted(loads & decided.demand_of(task).loads)
         if used and stage.at not in path:
             yield f"{used[0]!r} is used outside of {place}"
         elif isinstance(task, Carry) and not _is_around(stage.at, path, decided.carrying(task)):
             firsts = [it.first.name for it in task.fbys if isinstance(it.first, Use)]
-            yield from (
-                f"{it!r} is used outside of {place}" for it in sorted(loads & demand(firsts, decided.scope).loads)
-            )
+            yield from (f"{it!r} is used outside of {place}" for it in sorted(loads & decided.demand(firsts).loads))
 
 
 def _is_around(level: LevelName, path: Sequence[LevelName], carrying: Sequence[LevelName]) -> bool:
@@ -162,5 +160,5 @@ def _is_around(level: LevelName, path: Sequence[LevelName], carrying: Sequence[L
 def stages_in(level: LevelName, tasks: Sequence[Task], decided: Decided) -> list[Stage]:
     """The copies that are made in each iteration of a loop, for the tasks in it."""
     found = [it for it in decided.stages if it.at == level]
-    used = {name for task in tasks for name in demand_of(task, decided.scope).loads} if found else set[str]()
+    used = {name for task in tasks for name in decided.demand_of(task).loads} if found else set[str]()
     return [it for it in found if not used.isdisjoint(it.loads)]

@@ -14,7 +14,6 @@ from ...ir.schedule.extents import value_of
 from ...ir.schedule.nodes import Affine, Boundary, Load, Map, Store, Term
 from ...ir.schedule.scope import used_by
 from .decided import Decided
-from .tasks import demand
 
 
 def vector_arrays(decided: Decided) -> dict[str, int]:
@@ -23,7 +22,7 @@ def vector_arrays(decided: Decided) -> dict[str, int]:
         load
         for it in decided.scope.values.values()
         if isinstance(it, Map)
-        for load in demand(used_by(it), decided.scope).loads
+        for load in decided.demand(used_by(it)).loads
     }
     staged = {load for stage in decided.stages for load in stage.loads}
     widths: dict[str, set[int]] = {}

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 
 class LoweredStages(LoweredNest):
-    """One point of the space of schedules with partial levels: several entry points, to be dispatched in order.
+    """One point of the space of schedules with partial levels or values in storage: several entry points, to be
+    dispatched in order.
 
-    The arrays of parts that one stage stores, later ones load.
+    The arrays of parts and values that one stage stores, later ones load.
     """
 
     def __init__(self, nest: LoopNest, decided: Decided, split: Stages) -> None:
@@ -82,7 +83,7 @@ class LoweredStages(LoweredNest):
 
     def _several(self) -> InputError:
         names = ", ".join(it.entry for it in self.stages)
-        return InputError(f"nest {self.nest.name!r} has partial levels, and so several kernels: {names}; see .stages")
+        return InputError(f"nest {self.nest.name!r} takes several dispatches, by several kernels: {names}; see .stages")
 
     def with_part_sizes(self, sizes: Mapping[str, int]) -> dict[str, int]:
         """Sizes, with the numbers of parts."""

@@ -23,14 +23,17 @@ from ..ir.schedule.nodes import (
     ElementType,
     Execution,
     Fby,
+    Keep,
     Level,
     LevelName,
     Load,
+    Location,
     Nest,
     Scatter,
     Stage,
 )
 from ..transforms.schedule.decided import AT_ONCE, Decided, kind_of
+from ..transforms.schedule.equal_values import needed_again
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.stages import part_dimensions
 from ..transforms.schedule.tasks import Carry
@@ -42,6 +45,9 @@ _FEW_PARTS: Final = 8
 """So many parts are joined by one invocation, unless other levels are chosen."""
 _MOST_JOINING: Final = 64
 """Invocations that join parts, unless other levels are chosen."""
+
+_BETWEEN_LOOPS: Final = (Location.REGISTERS, Location.WORKGROUP, Location.STORAGE)
+"""Where a value may be that another loop needs."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +111,11 @@ class Facts:
     def executions(self) -> tuple[Execution, ...]:
         """How levels may be executed on the device."""
         return tuple(it for it in Execution if self.has_subgroups or it is not Execution.SUBGROUP)
+
+    @cached_property
+    def needed_again(self) -> tuple[str, ...]:
+        """The values that other loops need."""
+        return needed_again(self.nest)
 
     @cached_property
     def patterns(self) -> dict[str, list[Levels]]:
@@ -331,6 +342,18 @@ def other_private(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
             yield replace(decisions, private=kept if it.array in decisions.private else (*kept, it.array))
 
 
+def other_locations(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
+    """Another location, or none, for one value that other loops need."""
+    kept = {it.value: it.location for it in decisions.kept}
+    for name in facts.needed_again:
+        rest = tuple(it for it in decisions.kept if it.value != name)
+        if name in kept:
+            yield replace(decisions, kept=rest)
+        for location in _BETWEEN_LOOPS:
+            if location is not kept.get(name):
+                yield replace(decisions, kept=(*rest, Keep(name, location)))
+
+
 CHOICES: Final[Mapping[str, Choice]] = {
     "levels": other_levels,
     "sharing": other_sharing,
@@ -341,6 +364,7 @@ CHOICES: Final[Mapping[str, Choice]] = {
     "grid": other_grids,
     "stages": other_stages,
     "private": other_private,
+    "locations": other_locations,
     "peel": other_peels,
 }
 """The kinds of decisions of the regular space. Other levels come first: they change the order, too."""

@@ -28,11 +28,11 @@ from ..ir.schedule.nodes import (
     Scatter,
     Stage,
 )
-from ..ir.schedule.scope import Scope, Writing, used_by
+from ..ir.schedule.scope import Writing, used_by
 from ..transforms.schedule.decided import IN_PARTS, WRITTEN_OUT, Decided, kind_of
 from ..transforms.schedule.outputs import known_length
 from ..transforms.schedule.stages import stages_of
-from ..transforms.schedule.tasks import Carry, Task, Write
+from ..transforms.schedule.tasks import Carry, Hold, Task, Write, roots_of
 from ..transforms.schedule.tiles import tile_of
 from .rates import Rates
 from .search import Cost
@@ -279,7 +279,7 @@ class _Model:
 
     @cached_property
     def _needed_by(self) -> Mapping[Task, list[str]]:
-        return {it: needed(it, self.decided.scope) for it in self.decided.tasks}
+        return {it: needed(it, self.decided) for it in self.decided.tasks}
 
     # Memory
 
@@ -342,19 +342,15 @@ class _Model:
         return count * (2 if load.type.value == "f16" else 4)
 
 
-def needed(task: Task, scope: Scope) -> list[str]:
-    """The instructions whose values a task computes: all that it needs but what others carry."""
+def needed(task: Task, decided: Decided) -> list[str]:
+    """The instructions whose values a task computes: all that it needs but what others carry or keep."""
     found: dict[str, None] = {}
-    roots = (
-        used_by(task.store)
-        if isinstance(task, Write)
-        else [*(it.next for it in task.fbys), *(it.value for it in task.lasts)]
-    )
-    pending = list(roots)
+    own = task.value if isinstance(task, Hold) else None
+    pending = roots_of(task)
     while pending:
         name = pending.pop()
-        value = scope.values[name]
-        if name in found or isinstance(value, (Fby, Last)):
+        value = decided.scope.values[name]
+        if name in found or isinstance(value, (Fby, Last)) or (name in decided.kept and name != own):
             continue
         if not isinstance(value, Map):
             found[name] = None

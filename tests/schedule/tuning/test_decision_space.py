@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from tinct import parse_nest
-from tinct.ir.schedule.nodes import Decisions, Execution, Level
+from tinct.ir.schedule.nodes import Decisions, Execution, Level, Location
 from tinct.ir.schedule.text import parse_decisions, print_decisions
 from tinct.tuning.choices import CHOICES, MOVES, Facts
 from tinct.tuning.cost import cost_of
@@ -134,8 +134,15 @@ def test_each_choice_gives_others_of_its_kind() -> None:
     (copied,) = CHOICES["private"](scattered.facts, begin)
     assert copied.private == ("counts",)
     assert scattered.is_legal(copied)
+    shares = space_of(SOFTMAX, {"rows": 64, "columns": 64})
+    found = list(CHOICES["locations"](shares.facts, shares.simple()))
+    assert {it.kept[0].value for it in found} == {"x0", "e"}
+    assert all(map(shares.is_legal, (it for it in found if it.kept[0].location is Location.STORAGE)))
+    (less, *others) = CHOICES["locations"](shares.facts, found[0])
+    assert less.kept == ()
+    assert len(others) == len(found) - 1
     for name, choice in CHOICES.items():
-        if name == "private":
+        if name in ("private", "locations"):
             continue
         made = list(choice(space.facts, shared if name in ("joins", "subgroups") else begin))
         assert any(space.is_legal(it) for it in made), name
