@@ -126,6 +126,7 @@ def test_each_choice_gives_others_of_its_kind() -> None:
     space = space_of(ROW_SUMS, {"rows": 64, "columns": 64})
     begin = space.simple()
     shared = parse_decisions("i: workgroup\nj: partial * loop(2) * invocation(8)")
+    uneven = parse_decisions("i: workgroup * invocation(3)")
     joined = "counts at [x0] from 0u by + of 1u on [i, j]"
     counts = (
         ROW_SUMS.partition("  acc:")[0].replace("f32", "u32").replace("out sums", "out counts") + f"  {joined}\n}}\n"
@@ -137,9 +138,10 @@ def test_each_choice_gives_others_of_its_kind() -> None:
     for name, choice in CHOICES.items():
         if name == "private":
             continue
-        made = list(choice(space.facts, shared if name in ("joins", "subgroups") else begin))
+        made = list(choice(space.facts, {"joins": shared, "subgroups": shared, "peel": uneven}.get(name, begin)))
         assert any(space.is_legal(it) for it in made), name
     assert all(it.order == begin.order for it in CHOICES["axes"](space.facts, begin))
+    assert not list(CHOICES["peel"](space.facts, begin))
 
 
 def test_the_cost_model_ranks_what_is_known() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -27,6 +27,15 @@ class Grid:
 
     def starts(self) -> Sequence[Point]:
         return [(0, 0)]
+
+    def structured(self) -> Sequence[Point]:
+        return []
+
+    def kind(self, point: Point) -> Hashable:
+        return point
+
+    def shape(self, point: Point) -> Hashable:
+        return point
 
     def sample(self, random: Random) -> Point | None:
         return random.randrange(SIDE), random.randrange(SIDE)
