@@ -111,7 +111,7 @@ class DecisionSpace:
 
     def structured(self) -> Iterator[Decisions]:
         """Blocks of outputs in registers, with vectors along each dimension: those that are legal."""
-        return filter(self.is_legal, blocks(self.facts))
+        return filter(self.is_legal, dict.fromkeys(blocks(self.facts)))
 
     def kind(self, point: Decisions) -> Hashable:
         """How levels are executed, but not how many iterations they have, nor in which order."""

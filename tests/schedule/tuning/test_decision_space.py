@@ -216,6 +216,21 @@ def test_devices_without_subgroups() -> None:
         assert "subgroup" not in print_decisions(near or Decisions((), ()))
 
 
+def test_levels_that_mean_the_same_are_one() -> None:
+    """Nothing is joined along dimensions that nothing is carried along."""
+    facts = space_of(ROW_SUMS, {"rows": 64, "columns": 64}).facts
+    begin = Decisions((), ())
+    levels = facts.levels(begin)
+    points = [
+        facts.with_levels(begin, {**levels, "i": (Level(first, None), Level(last, 4))})
+        for first in (Execution.WORKGROUP, Execution.ATOMIC, Execution.PARTIAL)
+        for last in (Execution.INVOCATION, Execution.SUBGROUP)
+    ]
+    assert len(set(points)) == 1
+    carried = facts.with_levels(begin, {**levels, "j": (Level(Execution.LOOP, None), Level(Execution.SUBGROUP, 4))})
+    assert "subgroup" in print_decisions(carried)
+
+
 def test_parts_go_with_their_level() -> None:
     """Levels of parts are kept while there is a partial level, also in what two points have together."""
     space = space_of(ROW_SUMS, {"rows": 64, "columns": 64})
