@@ -17,6 +17,7 @@ from ..shader import Shader
 from .bench import Bench, Job
 from .devices import identity, versions
 from .kept import Record, keep_record, read_record, record_name
+from .rejected import Rejected
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,14 +177,14 @@ def rates_of(device: str) -> Rates:
 
 
 def _read(record: Record) -> Rates:
-    caches = tuple(CacheRate(**it) for it in record["caches"])
-    return Rates(**{**record, "caches": caches})
+    others = {name: it for name, it in record.items() if name != "caches"}
+    return Rates(**others, caches=tuple(CacheRate(**it) for it in record["caches"]))
 
 
 def _measured_anew(device: str, name: str) -> Rates:
     try:
         found = _measured(device)
-    except TinctError:
+    except (TinctError, Rejected):
         return ASSUMED
     keep_record(name, asdict(found), lambda _: True)
     return found

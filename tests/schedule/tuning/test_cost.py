@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tinct import Nest, parse_nest
+from tinct.ir.schedule.nodes import Load
 from tinct.ir.schedule.text import parse_decisions
 from tinct.transforms.schedule.decided import Decided
 from tinct.transforms.schedule.tasks import Carry
@@ -41,7 +42,7 @@ def expected(text: str, rates: Rates = ASSUMED, sizes: Mapping[str, int] = SIZES
 def traffic(text: str, sizes: Mapping[str, int] = SIZES, passes: int = 1) -> Traffic:
     it = decided(text, sizes)
     task = next(task for task in it.tasks if isinstance(task, Carry))
-    loads = [Access(load.array, load.subscripts) for load in map(it.scope.values.__getitem__, ("a0", "b0"))]
+    loads = [Access(load.array, load.subscripts) for load in it.nest.body if isinstance(load, Load)]
     return Traffic(it, Lanes(it, ASSUMED), task, joined_accesses(loads), passes)
 
 
@@ -145,7 +146,7 @@ def test_loads_of_a_vector() -> None:
         "i: workgroup * invocation(16)\nj: loop",
     ):
         it = Decided(nest, parse_decisions(text), {"rows": 1, "columns": 1024}, reassociate=True)
-        load = next(load for load in it.nest.body if hasattr(load, "array"))
+        load = next(load for load in it.nest.body if isinstance(load, Load))
         costs.append(Lanes(it, ASSUMED).access("x", load.subscripts))
     assert costs == sorted(costs)
     assert len(set(costs)) == len(costs)
