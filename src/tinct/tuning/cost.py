@@ -56,10 +56,16 @@ _EXPENSIVE: Final = {
     "pow": 30.0,
 }
 """Operations that a function stands for; all others are one. Only ranks depend on them."""
-_SMALL_BODY, _MOST_PARTS, _SOME_PARTS = 20, 4, 2
+_SMALL_BODY: Final = 20
+_MOST_PARTS: Final = 4
+_SOME_PARTS: Final = 2
 """Operations and loads of a loop up to which invocations of a CPU run in gangs of several vectors; of four, or, if
 there are twice as many, of two.
 """
+_TEMPORARIES: Final = 4
+"""The most registers for what was loaded that live at the same time as what is carried."""
+_SHARE_ALONE: Final = 2.0
+"""Units that are busy get this many times their share of the bandwidth of memory, while others are idle."""
 _OVERLAP: Final = 0.3
 """The share of each of several costs that does not happen at the same time as the others."""
 _SAFETY: Final = 0.7
@@ -122,16 +128,12 @@ class _Model:
     def _transfers(self) -> list[float]:
         """Seconds for what caches get from each other, and the last one from memory, and for finding pages."""
         caches = self.rates.caches
-        memory = min(self.rates.memory, self._parallel * self.rates.memory)
+        memory = self.rates.memory * min(1.0, _SHARE_ALONE * self._parallel / self.rates.units)
         sources = [*(it.bandwidth * self._parallel for it in caches[1:]), memory]
-        pages = sum(it.pages() for it in self._traffics)
-        return [
-            *(
-                sum(it.into(cache.size, has_sets=len(caches) > 1) for it in self._traffics) / bandwidth
-                for cache, bandwidth in zip(caches, sources, strict=False)
-            ),
-            pages * self.rates.page / self._parallel,
-        ]
+        pages = sum(it.pages() for it in self._traffics) * self.rates.page / self._parallel
+        has_sets = len(caches) > 1  # those of a GPU are not known
+        into = [sum(it.into(cache.size, has_sets=has_sets) for it in self._traffics) for cache in caches]
+        return [pages, *(size / bandwidth for size, bandwidth in zip(into, sources, strict=False))]
 
     @cached_property
     def _traffics(self) -> list[Traffic]:
@@ -258,7 +260,7 @@ class _Model:
         if not isinstance(task, Carry):
             return 0
         kept = self._parts(task) * len(task.values) * self._gang(task)
-        return max(0, kept + min(self._body(task).accesses, _MOST_PARTS) - self.rates.registers)
+        return max(0, kept + min(self._body(task).accesses, _TEMPORARIES) - self.rates.registers)
 
     def _gang(self, task: Task) -> int:
         """The vectors of invocations that go through the loops of a task together."""

@@ -39,6 +39,8 @@ _OF_A_KIND: Final = 4
 """The most points of one kind, and of different shapes, that are measured together in the beginning."""
 _FAR: Final = 4.0
 """Starts that are expected to take this many times as long as the best one are not measured."""
+_COARSE: Final = 0.25
+"""Expected times are corrected by steps of their logarithms, so that noise rarely changes which points are tried."""
 _CHILDREN: Final = 64
 """New points of a generation, of which the most promising are measured."""
 _EXPLORED: Final = 2
@@ -161,7 +163,7 @@ class _Variety(Generic[Point]):
 
 @dataclass
 class Search(Generic[Point]):
-    """A search for at most `seconds`. The same `seed` tries the same points, as long as times rank them equally.
+    """A search for at most `seconds`. The same `seed` tries the same points, as long as times are about the same.
 
     `measure` takes a point and the best time so far, and returns seconds; it raises Rejected. `compare` measures
     several points by turns, with `base` among them, if that was measured.
@@ -264,7 +266,7 @@ class Search(Generic[Point]):
     def _learn(self, point: Point, seconds: float) -> None:
         expected = self._expected(point)
         if expected > 0 and seconds > 0:
-            self._all_factors.append(log(seconds / expected))
+            self._all_factors.append(round(log(seconds / expected) / _COARSE) * _COARSE)
             self._factors.setdefault(self.space.kind(point), []).append(self._all_factors[-1])
 
     def _tell(self) -> None:
