@@ -18,6 +18,8 @@ from .level_patterns import Levels
 
 _LANES: Final = (16, 32, 64, 256)
 """The invocations along the dimension of vectors."""
+_MOST_OF_BLOCKS: Final = 64
+"""The most invocations along that dimension where each has several outputs."""
 _SQUARE: Final = 16
 """The invocations along each dimension of a square."""
 _COLUMNS: Final = (1, 2, 3, 4)
@@ -45,7 +47,8 @@ def blocks(facts: Facts) -> Iterator[Decisions]:
 
 def _of_pair(facts: Facts, free: list[str], along: str, other: str | None) -> Iterator[Decisions]:
     for lanes, columns, rows in product(_LANES, _COLUMNS, _ROWS if other else (1,)):
-        if columns * rows > _MOST_SUMS or columns * lanes >= 2 * facts.extents[along]:
+        is_wide = lanes > _MOST_OF_BLOCKS and columns * rows > 1
+        if is_wide or columns * rows > _MOST_SUMS or columns * lanes >= 2 * facts.extents[along]:
             continue
         levels = _spread(facts, free)
         levels[along] = (*levels[along], *_unrolled(columns), Level(Execution.INVOCATION, lanes))
@@ -80,11 +83,11 @@ def _spread(facts: Facts, free: list[str]) -> dict[str, Levels]:
 
 
 def _with_grids(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
-    """The decisions with workgroups next to each other along each of the dimensions."""
+    """The decisions with workgroups next to each other along each of two dimensions; of more, changes find which."""
     names = with_workgroups(facts.levels(decisions))
     yield decisions
-    if len(names) > 1:
-        yield from (replace(decisions, grid=(*(it for it in names if it != last), last)) for last in names[:-1])
+    if len(names) == 2:
+        yield replace(decisions, grid=names[::-1])
 
 
 def _unrolled(count: int) -> Levels:
