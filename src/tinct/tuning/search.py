@@ -51,7 +51,7 @@ _EMPTY_RESTARTS: Final = 2
 """Beginnings that find no new point before the space counts as exhausted."""
 _CORRECTION: Final = 0.5
 """Bounds are corrected to this share of a time that was below its bound, as where rates were measured under load."""
-_FINALISTS: Final = 4
+_FINALISTS: Final = 6
 _NEAR: Final = 1.25
 """Points that take longer than this many times the best are not compared with it in the end."""
 _SHARE_OF_FINAL: Final = 0.12
@@ -284,10 +284,11 @@ class Search(Generic[Point]):
             self._generations([it for it in points if it in self._times] or self._fastest(_BEAM))
 
     def _bred(self, structured: Sequence[Point]) -> list[Point]:
-        """Points that were improved by what is expected of them."""
+        """Points that were improved by what is expected of them, unless nothing is known of any."""
         samples = (self.space.sample(self._random) for _ in range(_POOL))
         pool = dict.fromkeys((*structured, *self._unseen(samples)))
-        for _ in range(_STEPS):
+        steps = _STEPS if len(set(map(self._expected, pool))) > 1 else 0
+        for _ in range(steps):
             if self._is_over():
                 break
             parents = self._varied(pool, _PARENTS)

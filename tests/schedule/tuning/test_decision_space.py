@@ -11,6 +11,7 @@ import pytest
 from tinct import parse_nest
 from tinct.ir.schedule.nodes import Decisions, Execution, Level
 from tinct.ir.schedule.text import parse_decisions, print_decisions
+from tinct.transforms.schedule.decided import Decided
 from tinct.tuning.choices import CHOICES, MOVES, Facts
 from tinct.tuning.cost import cost_of
 from tinct.tuning.decision_space import DecisionSpace
@@ -214,6 +215,18 @@ def test_devices_without_subgroups() -> None:
         point = space.sample(random)
         near = None if point is None else space.neighbour(point, random)
         assert "subgroup" not in print_decisions(near or Decisions((), ()))
+
+
+def test_what_points_share_does_not_depend_on_decisions() -> None:
+    space, random = space_of(SOFTMAX, {"rows": 8, "columns": 100}), Random(3)
+    facts = space.facts
+    for _ in range(10):
+        point = space.sample(random)
+        assert point is not None
+        alone = Decided(facts.nest, point, facts.sizes, facts.reassociate)
+        assert space.cost(point) == cost_of(alone, ASSUMED)
+        assert facts.decided(point) == alone
+        assert facts.decided(point).tasks is facts.plain.tasks
 
 
 def test_levels_that_mean_the_same_are_one() -> None:
