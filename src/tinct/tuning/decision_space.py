@@ -27,6 +27,8 @@ _SHARE: Final = {"stages": 0.2, "peel": 0.2, "grid": 0.3, "sharing": 0.3, "subgr
 """How often random points have decisions of a kind: those that rarely help are mostly left to the search."""
 _SIMD: Final = 64
 """Invocations of a workgroup in the point that a search begins with."""
+_INVOCATIONS: Final = (16, 32, 64, 128, 256)
+"""Those of workgroups for rows."""
 
 
 @dataclass
@@ -91,7 +93,7 @@ class DecisionSpace:
         found = [it for base in bases for it in other_sharing(facts, base) if self.is_legal(it)]
         return min(found, key=lambda it: self.cost(it).expected, default=simple)
 
-    def by_rows(self) -> Decisions:
+    def by_rows(self, invocations: int = _SIMD) -> Decisions:
         """A workgroup for each row that is first reduced and then gone through again, as in softmax. Its invocations
         share all loops over the row, where `simple` would reduce the row for each group of its elements.
         """
@@ -104,14 +106,17 @@ class DecisionSpace:
         inner = {name for it in carries if not it.dimensions & facts.carried <= set(it.on) for name in it.on}
         shared = again | (facts.in_parts - inner)
         levels: dict[str, Levels] = {it: (Level(Execution.LOOP, None),) for it in facts.extents}
-        levels |= {it: (*levels[it], Level(Execution.INVOCATION, _SIMD)) for it in shared}
+        levels |= {it: (*levels[it], Level(Execution.INVOCATION, invocations)) for it in shared}
         rows = [it for it in facts.extents if it in reduced]
         levels |= {it: (Level(Execution.WORKGROUP, None),) for it in rows[-3:]}
         return facts.with_levels(Decisions((), ()), levels)
 
     def structured(self) -> Iterator[Decisions]:
-        """Blocks of outputs in registers, with vectors along each dimension: those that are legal."""
-        return filter(self.is_legal, dict.fromkeys(blocks(self.facts)))
+        """Blocks of outputs in registers, with vectors along each dimension, and workgroups for rows that are reduced
+        and read again: those that are legal.
+        """
+        rows = (self.by_rows(it) for it in _INVOCATIONS)
+        return filter(self.is_legal, dict.fromkeys((*rows, *blocks(self.facts))))
 
     def kind(self, point: Decisions) -> Hashable:
         """How levels are executed, but not how many iterations they have, nor in which order."""

@@ -276,12 +276,12 @@ class Search(Generic[Point]):
     # Large spaces
 
     def _restarts(self) -> None:
-        empty, structured = 0, list(self._unseen(self.space.structured()))
+        empty, structured, starts = 0, self._unseen(self.space.structured()), list(self._times)
         while not self._is_over() and empty < _EMPTY_RESTARTS:
             points = self._measure_varied(self._bred(structured), _BEAM)
-            structured = []
             empty = 0 if points else empty + 1
-            self._generations([it for it in points if it in self._times] or self._fastest(_BEAM))
+            self._generations([it for it in (*starts, *points) if it in self._times] or self._fastest(_BEAM))
+            structured, starts = [], []
 
     def _bred(self, structured: Sequence[Point]) -> list[Point]:
         """Points that were improved by what is expected of them, unless nothing is known of any."""

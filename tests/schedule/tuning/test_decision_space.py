@@ -76,6 +76,7 @@ def test_rows_that_are_reduced_and_read_again_are_shared_by_a_workgroup() -> Non
     assert levels.pop("i") == (Level(Execution.WORKGROUP, None),)
     assert set(levels.values()) == {loop}
     assert space.cost(rows).expected < space.cost(simple).expected
+    assert {space.by_rows(it) for it in (16, 32, 64, 128, 256)} <= set(space.structured())
 
 
 def test_rows_that_are_not_read_again_need_no_start_of_their_own() -> None:
