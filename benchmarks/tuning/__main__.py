@@ -19,10 +19,10 @@ from rich.table import Table
 
 from tinct import Nest
 from tinct.ir.schedule.text import print_decisions
-from tinct.tuning.nest_tuning import NestProblem, Task
+from tinct.tuning.nest_tuning import NestProblem, Task, patience_of
 
 from .. import machine
-from ..schedules.nests import product, row_sums, softmax, stencil, total
+from ..schedules.nests import convolution, product, row_sums, softmax, stencil, total
 from ..schedules.problems import Sizes
 from .replay import WITHIN, Replay, Seed
 
@@ -39,6 +39,7 @@ class Space:
     sizes: Sizes
     tiny: Sizes
     reassociate: bool = True
+    contract: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +81,18 @@ def scan() -> Nest:
 
 def spaces() -> list[Space]:
     """All of them: first small ones."""
-    square = {"m": 512, "n": 512, "inner": 512}
+    square, small = {"m": 512, "n": 512, "inner": 512}, {"m": 4, "n": 8, "inner": 5}
+    pictures = {"outputs": 16, "h": 254, "w": 254, "inputs": 16}
     return [
         Space("sum in order", total(), {"n": 1 << 16}, {"n": 64}, reassociate=False),
         Space("scaled", scaled(), {"n": 1 << 18}, {"n": 3}, reassociate=False),
         Space("scan", scan(), {"rows": 2, "columns": 1 << 16}, {"rows": 1, "columns": 16}, reassociate=False),
         Space("row sums", row_sums(), {"rows": 4096, "columns": 4096}, {"rows": 8, "columns": 64}),
-        Space("product 512", product("f32"), square, {"m": 4, "n": 8, "inner": 5}),
+        Space("product 512", product("f32"), square, small),
+        Space("product 1024", product("f32"), dict.fromkeys(square, 1024), small, contract=True),
+        Space("product 1000×777×333", product("f32"), {"m": 1000, "n": 777, "inner": 333}, small, contract=True),
+        Space("convolution 3×3", convolution(3), pictures, dict.fromkeys(pictures, 3), contract=True),
+        Space("sum", total(), {"n": 1 << 24}, {"n": 40}),
         Space("softmax", softmax(), {"rows": 4096, "columns": 1024}, {"rows": 4, "columns": 8}),
         Space("5-point stencil", stencil(), {"h": 4096, "w": 4096}, {"h": 4, "w": 16}),
     ]
@@ -138,8 +144,9 @@ def measured(space: Space, device: str, seeds: range, seconds: float, *, is_tiny
         lambda decisions, known: nest.lower(decisions, sizes=known, reassociate=reassociate),
         device,
         reassociate,
+        space.contract,
     )
-    problem = NestProblem(task)
+    problem = NestProblem(task, patience=patience_of(seconds))
     with problem.bench:
         replay = Replay(problem)
         whole = problem.space([]).whole(MOST_WHOLE)

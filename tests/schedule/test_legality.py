@@ -77,7 +77,10 @@ CASES = {
         ),
         ("j: loop * subgroup(24)", "j.1 has 24 invocations, which is no power of two"),
     ],
-    "no-workgroups": [("j: workgroup", "j.0 is spread over workgroups, which cannot join what they carry")],
+    "no-workgroups": [
+        ("j: workgroup", "j.0 is spread over workgroups, which cannot join what they carry"),
+        ("j: partial * loop(4)\nj_part: partial * loop(2)", "j_part.0 has parts of parts, which nothing joins"),
+    ],
     "atomics": [
         ("j: atomic\ni: loop * vector(2)", "j.0 cannot join 'acc': 'sums' is stored in vectors"),
     ],

@@ -40,11 +40,10 @@ WRITTEN_OUT = (Execution.UNROLLED, Execution.TREE)
 IN_PARTS = (Execution.TREE, Execution.VECTOR)
 AT_ONCE = (Execution.WORKGROUP, Execution.INVOCATION)
 """What levels are spread over."""
-_SPREAD_OVER = {
-    Execution.SUBGROUP: Execution.INVOCATION,
-    Execution.ATOMIC: Execution.WORKGROUP,
-    Execution.PARTIAL: Execution.WORKGROUP,
-}
+
+
+_OF_NESTS = ("scope", "closure", "tasks", "homes", "reductions")
+"""Properties that are of a nest, whatever is decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,11 @@ class AtomicStore:
 
 def kind_of(execution: Execution) -> Execution:
     """What a level is spread over, workgroups or invocations; of any other level how it is executed."""
-    return _SPREAD_OVER.get(execution, execution)
+    if execution is Execution.SUBGROUP:
+        return Execution.INVOCATION
+    if execution is Execution.ATOMIC or execution is Execution.PARTIAL:
+        return Execution.WORKGROUP
+    return execution
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,13 @@ class Decided:
         kept = {it.value for it in self.decisions.kept}
         if kept:
             object.__setattr__(self, "nest", with_equal_values(self.nest, kept))
+
+    def with_decisions(self, decisions: Decisions) -> Decided:
+        """The same nest with other decisions. What does not depend on these is computed once for both."""
+        made = replace(self, decisions=decisions)
+        if made.nest is self.nest:
+            made.__dict__.update({it: getattr(self, it) for it in _OF_NESTS})
+        return made
 
     @cached_property
     def scope(self) -> Scope:
@@ -188,11 +198,22 @@ class Decided:
         """Whether the dimension has no loop and no written-out level."""
         return all(kind_of(it.execution) in AT_ONCE for it in self.levels[dimension])
 
-    def axes(self, kind: Execution) -> dict[LevelName, int]:
+    def axes(self, kind: Execution) -> Mapping[LevelName, int]:
         """The axis of each level of workgroups or of invocations. The dimension that is listed last has x.
 
         Dimensions that no task is in together share an axis, if the levels have equally many iterations.
         """
+        return self._workgroup_axes if kind is Execution.WORKGROUP else self._invocation_axes
+
+    @cached_property
+    def _workgroup_axes(self) -> Mapping[LevelName, int]:
+        return self._found_axes(Execution.WORKGROUP)
+
+    @cached_property
+    def _invocation_axes(self) -> Mapping[LevelName, int]:
+        return self._found_axes(Execution.INVOCATION)
+
+    def _found_axes(self, kind: Execution) -> Mapping[LevelName, int]:
         axes: dict[LevelName, int] = {}
         for name in reversed([it for it in self.order if self.kind(it) is kind]):
             taken = {axis for other, axis in axes.items() if not self._may_share(name, other)}
@@ -223,8 +244,15 @@ class Decided:
         """How many iterations one of the first level stands for."""
         return prod(it.factor or 1 for it in self.levels[dimension][1:])
 
-    def strides(self, dimension: str) -> dict[LevelName, int]:
+    def strides(self, dimension: str) -> Mapping[LevelName, int]:
         """How far apart the indices of neighbouring iterations of each level are."""
+        return self._strides[dimension]
+
+    @cached_property
+    def _strides(self) -> Mapping[str, Mapping[LevelName, int]]:
+        return {it: self._strides_of(it) for it in self.levels}
+
+    def _strides_of(self, dimension: str) -> Mapping[LevelName, int]:
         stride, found = self.inner(dimension), dict[LevelName, int]()
         for name in self._names(dimension):
             stride //= self.count(name) or 1 if name.level else 1

@@ -183,10 +183,13 @@ def _parts(decided: Decided) -> Iterator[str]:
 
 
 def _no_workgroups(decided: Decided) -> Iterator[str]:
+    stored = {name for levels in decided.partials.values() for name in levels}
     for carry in _carries(decided):
         for name in decided.joined(carry):
             if decided.execution(name) is Execution.WORKGROUP:
                 yield f"{level_name_text(name)} is spread over workgroups, which cannot join what they carry"
+            if decided.execution(name) is Execution.PARTIAL and name not in stored:
+                yield f"{level_name_text(name)} has parts of parts, which nothing joins"
 
 
 def _atomics(decided: Decided) -> Iterator[str]:

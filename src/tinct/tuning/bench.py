@@ -38,8 +38,9 @@ _GPU_LEAST: Final = 4e-3
 """The same for a GPU, whose commands go through another process."""
 _MOST_REPEATS: Final = 64
 _RUNS: Final = 5
-_HOPELESS: Final = 1.5
-"""A point that takes this many times the best is not timed again."""
+_SLOW: Final = 1.5
+_HOPELESS: Final = 3.0
+"""A point that takes this many times the best is timed once more only, or not at all."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,8 @@ class Bench:
         def run() -> float:
             first = self._timed(job, 1)
             if first > _HOPELESS * best:
+                return first
+            if first > _SLOW * best:
                 return min(first, self._timed(job, 1))
             repeats = self._repeats(first)
             return min(first, *(self._timed(job, repeats) for _ in range(_RUNS)))

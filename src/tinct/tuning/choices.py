@@ -17,6 +17,7 @@ from typing import Final, TypeAlias
 
 from ..ir.schedule.extents import dimension_sizes
 from ..ir.schedule.nodes import (
+    Boundary,
     Buffering,
     Decisions,
     DimensionLevels,
@@ -39,6 +40,13 @@ from ..transforms.schedule.stages import part_dimensions
 from ..transforms.schedule.tasks import Carry
 from .level_patterns import Levels, part_factors, patterns
 
+_WITHOUT_JOINING: Final = {
+    Execution.TREE: Execution.UNROLLED,
+    Execution.SUBGROUP: Execution.INVOCATION,
+    Execution.ATOMIC: Execution.WORKGROUP,
+    Execution.PARTIAL: Execution.WORKGROUP,
+}
+"""Levels that mean the same where nothing is carried along them."""
 _MOST_PERMUTED: Final = 3
 """All orders of at most so many dimensions are tried; of more, each one as the last."""
 _FEW_PARTS: Final = 8
@@ -68,11 +76,11 @@ class Facts:
     @cached_property
     def plain(self) -> Decided:
         """The nest with loops only."""
-        return self.decided(Decisions((), ()))
+        return Decided(self.nest, Decisions((), ()), self.sizes, self.reassociate)
 
     def decided(self, decisions: Decisions) -> Decided:
         """The nest with decisions."""
-        return Decided(self.nest, decisions, self.sizes, self.reassociate)
+        return self.plain.with_decisions(decisions)
 
     @cached_property
     def extents(self) -> dict[str, int]:
@@ -83,6 +91,18 @@ class Facts:
     def carried(self) -> frozenset[str]:
         """The dimensions that values are carried along."""
         return frozenset(name for it in self.plain.tasks if isinstance(it, Carry) for name in it.on)
+
+    @cached_property
+    def scattered(self) -> frozenset[str]:
+        """The dimensions along which values are joined to elements at computed places."""
+        return frozenset(name for it in self.nest.body if isinstance(it, Scatter) for name in it.dimensions)
+
+    @cached_property
+    def bounded(self) -> frozenset[str]:
+        """The dimensions that loads depend on which may be outside of their arrays."""
+        loads = [it for it in self.plain.scope.values.values() if isinstance(it, Load)]
+        tested = [it for it in loads if it.boundary is not Boundary.INSIDE]
+        return frozenset(term.name for it in tested for subscript in it.subscripts for term in subscript.terms)
 
     @cached_property
     def in_parts(self) -> frozenset[str]:
@@ -149,10 +169,10 @@ class Facts:
         """Decisions with other levels: loops are around written-out levels, what is carried inside of what is not.
 
         Only the order of dimensions that are spread means something: the others come first, as they are declared.
-        Levels of parts that there are not are left out.
+        Levels of parts that there are not are left out, and how levels join what they carry where they carry nothing.
         """
         known = [*self.extents, *self.parts(levels)]
-        levels = {it: its for it, its in levels.items() if it in known}
+        levels = {it: self._usual_executions(it, its) for it, its in levels.items() if it in known}
         spread = [it for it in levels if _is_spread(levels[it])]
         names = [*(it for it in known if it in levels and it not in spread), *spread]
         dimensions = tuple(DimensionLevels(name, levels[name]) for name in names)
@@ -160,6 +180,12 @@ class Facts:
         stages = tuple(it for it in decisions.stages if it.at is None or it.at in loops)
         grid = decisions.grid if set(decisions.grid) == set(with_workgroups(levels)) else ()
         return replace(decisions, dimensions=dimensions, order=self.usual_order(levels), stages=stages, grid=grid)
+
+    def _usual_executions(self, dimension: str, levels: Levels) -> Levels:
+        """The levels of a dimension; where nothing is carried along it, those that mean the same without joining."""
+        if self.is_carried(dimension) or dimension in self.scattered:
+            return levels
+        return tuple(replace(it, execution=_WITHOUT_JOINING.get(it.execution, it.execution)) for it in levels)
 
     def usual_order(self, levels: Mapping[str, Levels]) -> tuple[LevelName, ...]:
         """Loops outermost; of loops and of written-out levels, first those of dimensions that nothing is carried on."""
@@ -266,8 +292,11 @@ def other_stages(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
 
 
 def other_peels(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
-    """One dimension more or less of which iterations are peeled."""
+    """One dimension more or less of which iterations are peeled, of those that have something to peel off."""
+    decided = facts.decided(decisions)
     for name in facts.extents:
+        if name not in decisions.peeled and name not in facts.bounded and not decided.is_padded(name):
+            continue
         kept = tuple(it for it in decisions.peeled if it != name)
         yield replace(decisions, peeled=kept if name in decisions.peeled else (*kept, name))
 
@@ -370,6 +399,12 @@ CHOICES: Final[Mapping[str, Choice]] = {
 """The kinds of decisions of the regular space. Other levels come first: they change the order, too."""
 
 
+def change_levels(facts: Facts, decisions: Decisions, random: Random) -> Decisions | None:
+    """Other regular levels of one dimension."""
+    name = random.choice(list(facts.patterns))
+    return facts.with_levels(decisions, {**facts.levels(decisions), name: random.choice(facts.patterns[name])})
+
+
 def change_factor(facts: Facts, decisions: Decisions, random: Random) -> Decisions | None:
     """A factor twice or half as large."""
     levels = facts.levels(decisions)
@@ -449,6 +484,7 @@ def swap_order(facts: Facts, decisions: Decisions, random: Random) -> Decisions 
 
 
 MOVES: Final[Mapping[str, Move]] = {
+    "levels": change_levels,
     "factor": change_factor,
     "move factor": move_factor,
     "execution": change_execution,
@@ -457,7 +493,7 @@ MOVES: Final[Mapping[str, Move]] = {
     "swap levels": swap_levels,
     "swap order": swap_order,
 }
-"""Changes of decisions at random, beside those of `CHOICES`."""
+"""Changes of decisions at random, beside those of `CHOICES` that have other names."""
 
 
 def _with_one(decisions: Decisions, name: str, levels: Levels) -> Decisions:

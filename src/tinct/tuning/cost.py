@@ -1,8 +1,9 @@
 """What a point of the space of schedules takes: a lower bound, which prunes, and an estimate, which ranks.
 
 The bound counts bytes that must come from memory once, and operations at the device's peak, on as many units as there
-are workgroups. The estimate adds what usually costs more: vectors that are not full, elements that lie apart, repeated
-loads, spilled registers, chains of dependent operations, barriers.
+are workgroups. The estimate adds what usually costs more: vectors that are not full, elements that lie apart, loads
+beside operations (`lanes`), what comes into caches again (`cache_traffic`), spilled registers, chains of dependent
+operations, barriers.
 """
 
 from __future__ import annotations
@@ -14,43 +15,32 @@ from math import prod
 from typing import Final
 
 from ..ir.schedule.extents import extents_of
-from ..ir.schedule.nodes import (
-    Affine,
-    Array,
-    Buffering,
-    Compute,
-    Execution,
-    Fby,
-    Last,
-    LevelName,
-    Load,
-    Map,
-    Scatter,
-    Stage,
-)
+from ..ir.schedule.nodes import Array, Buffering, Compute, Execution, Fby, Last, LevelName, Load, Map, Scatter, Stage
 from ..ir.schedule.scope import Writing, used_by
-from ..transforms.schedule.decided import IN_PARTS, WRITTEN_OUT, Decided, kind_of
+from ..transforms.schedule.decided import IN_PARTS, WRITTEN_OUT, Decided
 from ..transforms.schedule.outputs import known_length
 from ..transforms.schedule.stages import stages_of
 from ..transforms.schedule.tasks import Carry, Hold, Task, Write, roots_of
 from ..transforms.schedule.tiles import tile_of
-from .rates import Rates
+from .cache_traffic import Access, Traffic, joined_accesses
+from .lanes import Lanes, element_bytes
+from .rates import MEASURED_INVOCATIONS, Rates
 from .search import Cost
 
 _WRITTEN: Final = (*WRITTEN_OUT, Execution.VECTOR)
 """Levels of which a turn of the loops around has all iterations."""
-_LATENCY: Final = 4.0
-"""Cycles until the result of an addition can be used."""
-_SPILL: Final = 3.0
+_LATENCY: Final = 8.0
+"""Operations on independent vectors that can be done until the result of one can be used."""
+_SPILL: Final = 4.0
 """Operations that a spilled register costs in each iteration of the loop around it."""
-_TURN: Final = 2.0
+_TURN: Final = 4.0
 """Operations of a turn of a loop beside its body."""
-_WORKGROUP: Final = 40.0
-_COPIED: Final = 3.0
-_BARRIER: Final = 60.0
-"""Operations of a vector that beginning a workgroup takes, copying an element to its memory, and a barrier."""
-_SHUFFLE: Final = 2.0
-"""Operations of a vector that joining what two invocations of a subgroup carry takes."""
+_COPIED: Final = 6.0
+"""Operations of a vector that copying an element to the memory of a workgroup takes."""
+_SHUFFLE: Final = 2 * _LATENCY
+"""Operations of a vector that joining what two invocations of a subgroup carry takes: an operation that waits for a
+shuffle, which waits for the operation before.
+"""
 _ATOMIC: Final = 40.0
 """Operations of a vector that an atomic operation on one element takes, while other workgroups do the same."""
 _SCATTERED: Final = 3.0
@@ -66,16 +56,24 @@ _EXPENSIVE: Final = {
     "pow": 30.0,
 }
 """Operations that a function stands for; all others are one. Only ranks depend on them."""
+_SMALL_BODY: Final = 20
+_MOST_PARTS: Final = 4
+_SOME_PARTS: Final = 2
+"""Operations and loads of a loop up to which invocations of a CPU run in gangs of several vectors; of four, or, if
+there are twice as many, of two.
+"""
+_TEMPORARIES: Final = 4
+"""The most registers for what was loaded that live at the same time as what is carried."""
+_SHARE_ALONE: Final = 2.0
+"""Units that are busy get this many times their share of the bandwidth of memory, while others are idle."""
 _OVERLAP: Final = 0.3
 """The share of each of several costs that does not happen at the same time as the others."""
-_LIKELY_CACHED: Final = 1 << 20
-"""Bytes of all arrays that are probably in caches."""
 _SAFETY: Final = 0.7
 """The bound is this share of what the model says, since rates are measured on a machine with other work."""
 _TRUST: Final = 0.2
 """No point is taken to be faster than this share of its estimate."""
-_CODE: Final = 0.02
-"""What doubling the code costs, as a share: in the cache of instructions, and in compiling."""
+_LARGE_CODE: Final = 400.0
+"""Operations and accesses of code that takes seconds to compile, so that it is ranked as if it ran half as fast."""
 
 
 def cost_of(decided: Decided, rates: Rates) -> Cost:
@@ -93,162 +91,232 @@ class _Model:
     @cached_property
     def least(self) -> float:
         """Seconds that nothing can save."""
-        operations = sum(self._operations(it, is_least=True) for it in self.decided.tasks)
+        operations = sum(map(self._operations, self.decided.tasks))
         return self.rates.launch / 2 + max(
             self._bytes / max(self.rates.memory, self.rates.cached if self._is_cached else 0.0),
-            operations / (self.rates.operations * self._used),
+            operations / (self.rates.operations * min(self._workgroups, self.rates.units) / self.rates.units),
         )
 
     @cached_property
     def expected(self) -> float:
-        """Seconds that are likely."""
-        rates = self.rates
-        vector_rate = rates.operations / rates.units / rates.lanes
-        """Operations on vectors a second of one unit."""
-        vectors = -(-self._invocations * self._gang_workgroups // rates.lanes) * (
-            self._workgroups / self._gang_workgroups
-        )
-        each = sum(self._expected_operations(it) for it in self.decided.tasks)
-        each += sum(self._copy(it) for it in self.decided.decisions.stages)
+        """Seconds that are likely, more for code that takes long to compile."""
+        parallel = self._parallel
+        costs = [self._computing / parallel, *self._transfers]
+        bodies = ((it, self._body(it)) for it in self.decided.tasks)
+        code = 1.0 + sum((its.operations + its.accesses) * self._gang(it) for it, its in bodies) / _LARGE_CODE
+        return self.rates.launch + code * (max(costs) + _OVERLAP * (sum(costs) - max(costs)))
+
+    # Units
+
+    @property
+    def _computing(self) -> float:
+        """Seconds of one unit for all vectors."""
+        lanes = self.lanes
+        each = sum(map(self._computed, self.decided.tasks))
+        each += sum(map(self._copy, self.decided.decisions.stages))
         each += sum(map(self._private, self.decided.private))
-        each += _WORKGROUP * rates.lanes / max(self._invocations, 1)
-        rounds = -(-self._workgroups // self._gang_workgroups)
-        busy = rounds / -(-rounds // rates.units)
+        each += self.rates.workgroup / lanes.vectors
+        return each * lanes.vectors * self._workgroups / lanes.merged
+
+    @property
+    def _parallel(self) -> float:
         """Units that are busy, on the average."""
-        compute = vectors * each / vector_rate / min(busy, rates.units)
-        traffic = self._traffic / rates.cached
-        memory = self._bytes / (rates.cached if self._is_cached else rates.memory)
-        points = sum(self._count(self._levels(it, is_loop=False)) for it in self.decided.tasks)
-        code = 1.0 + _CODE * points.bit_length()
-        return rates.launch + code * (max(compute, memory, traffic) + _OVERLAP * (compute + memory + traffic))
+        rounds = -(-self._workgroups // self.lanes.merged)
+        return min(rounds / -(-rounds // self.rates.units), self.rates.units)
+
+    @property
+    def _transfers(self) -> list[float]:
+        """Seconds for what caches get from each other, and the last one from memory, and for finding pages."""
+        caches = self.rates.caches
+        memory = self.rates.memory * min(1.0, _SHARE_ALONE * self._parallel / self.rates.units)
+        sources = [*(it.bandwidth * self._parallel for it in caches[1:]), memory]
+        pages = sum(it.pages() for it in self._traffics) * self.rates.page / self._parallel
+        has_sets = len(caches) > 1  # those of a GPU are not known
+        into = [sum(it.into(cache.size, has_sets=has_sets) for it in self._traffics) for cache in caches]
+        return [pages, *(size / bandwidth for size, bandwidth in zip(into, sources, strict=False))]
+
+    @cached_property
+    def _traffics(self) -> list[Traffic]:
+        return [
+            Traffic(self.decided, self.lanes, it, joined_accesses(self._accesses(it)), self._passes(it))
+            for it in self.decided.tasks
+        ]
+
+    def _accesses(self, task: Task) -> Iterable[Access]:
+        for name in self._needed(task):
+            value = self.decided.scope.values[name]
+            if isinstance(value, Load):
+                yield Access(value.array, value.subscripts, sort="copied" if name in self._staged else "load")
+        if isinstance(task, Write) and not isinstance(task.store, Scatter):
+            yield Access(task.store.array, task.store.subscripts, sort="store")
+
+    @cached_property
+    def _staged(self) -> frozenset[str]:
+        return frozenset(name for it in self.decided.stages for name in it.loads)
 
     # Sizes
 
     @cached_property
+    def lanes(self) -> Lanes:
+        """The invocations of a workgroup, as vectors."""
+        return Lanes(self.decided, self.rates)
+
+    @cached_property
     def _workgroups(self) -> int:
-        return prod(self._grid.values())
-
-    @cached_property
-    def _grid(self) -> dict[int, int]:
-        counts: dict[int, int] = {}
-        for name, axis in self.decided.axes(Execution.WORKGROUP).items():
-            counts[axis] = max(self.decided.count(name) or 0, 1)
-        return counts
-
-    @cached_property
-    def _invocations(self) -> int:
-        return prod(self.decided.workgroup_size())
-
-    @cached_property
-    def _gang_workgroups(self) -> int:
-        """Workgroups that share a vector: workgroups of one invocation, on a CPU."""
-        return min(self._grid.get(0, 1), self.rates.lanes) if self._invocations == 1 else 1
-
-    @property
-    def _used(self) -> float:
-        return min(self._workgroups, self.rates.units) / self.rates.units
+        axes = self.decided.axes(Execution.WORKGROUP)
+        return prod({axis: max(self.decided.count(it) or 0, 1) for it, axis in axes.items()}.values())
 
     @cached_property
     def _bytes(self) -> int:
         return sum(map(self._array_bytes, self.decided.nest.arrays))
 
     def _array_bytes(self, array: Array) -> int:
-        return prod(max(it, 1) for it in extents_of(array, self.decided.sizes)) * (
-            2 if array.type.value == "f16" else 4
-        )
+        extents = extents_of(array, self.decided.sizes)
+        return prod(max(it, 1) for it in extents) * element_bytes(self.decided, array.name)
 
     @property
     def _is_cached(self) -> bool:
-        return self._bytes <= _LIKELY_CACHED
+        return self._bytes <= max((it.size for it in self.rates.caches), default=0)
 
     def _count(self, names: Iterable[LevelName]) -> int:
         return prod(max(self.decided.count(it) or 0, 1) for it in names)
 
-    def _levels(self, task: Task, *, is_loop: bool) -> list[LevelName]:
-        wanted = (Execution.LOOP,) if is_loop else _WRITTEN
-        return [it for it in self.decided.path(task) if self.decided.execution(it) in wanted]
+    def _loops(self, task: Task) -> list[LevelName]:
+        return self._divided[task][0]
+
+    def _written(self, task: Task) -> list[LevelName]:
+        return self._divided[task][1]
+
+    @cached_property
+    def _divided(self) -> Mapping[Task, tuple[list[LevelName], list[LevelName]]]:
+        kinds = {task: [(it, self.decided.execution(it)) for it in path] for task, path in self._paths.items()}
+        return {
+            task: ([it for it, kind in its if kind is Execution.LOOP], [it for it, kind in its if kind in _WRITTEN])
+            for task, its in kinds.items()
+        }
+
+    @cached_property
+    def _paths(self) -> Mapping[Task, tuple[LevelName, ...]]:
+        return {it: self.decided.path(it) for it in self.decided.tasks}
 
     # Operations
 
-    def _operations(self, task: Task, *, is_least: bool) -> float:
+    def _operations(self, task: Task) -> float:
         """Operations of all invocations, at the least: each value once for each point of its dimensions."""
         scope = self.decided.scope
-        total = 0.0
-        for name in self._needed(task):
-            value = scope.values[name]
-            if isinstance(value, Compute):
-                points = prod(max(self._size(it), 1) for it in scope.dimensions_of(name) & task.dimensions)
-                total += points * (1.0 if is_least else _EXPENSIVE.get(value.function, 1.0))
-        return total
+        values = (scope.values[it] for it in self._needed(task))
+        points = (scope.dimensions_of(it.name) & task.dimensions for it in values if isinstance(it, Compute))
+        return float(sum(prod(max(self.decided.size(it) or 0, 1) for it in its) for its in points))
 
-    def _size(self, dimension: str) -> int:
-        return self.decided.size(dimension) or 0
+    def _computed(self, task: Task) -> float:
+        """Seconds of one unit for a vector of invocations."""
+        turns = self._count(self._loops(task))
+        rates, body = self.rates, self._body(task)
+        operations = (body.operations + _TURN + _SPILL * self._spilled(task)) * rates.operation
+        loads = body.loads * rates.load
+        busy = max(operations, loads) + _OVERLAP * min(operations, loads)
+        if not isinstance(task, Carry):
+            return turns * busy
+        chain = _LATENCY * body.chained / (self._parts(task) * self._gang(task)) * rates.operation
+        joined = 0.0
+        if self.decided.waits(task):
+            outer = self._count(it for it in self._loops(task) if it.dimension not in task.on)
+            joined = outer * self._parts(task) * self._joining(task)
+        return turns * max(busy, chain) + joined
 
-    def _expected_operations(self, task: Task) -> float:
-        """Operations on vectors of one invocation."""
-        scope, decided = self.decided.scope, self.decided
-        turns = self._count(self._levels(task, is_loop=True))
-        body = 0.0
-        loads = 0
+    def _body(self, task: Task) -> _Body:
+        return self._bodies[task]
+
+    @cached_property
+    def _bodies(self) -> Mapping[Task, _Body]:
+        return {it: self._body_of(it) for it in self.decided.tasks}
+
+    def _body_of(self, task: Task) -> _Body:
+        """What a turn of the innermost loop computes and loads. Compilers compute outside of loops what does not depend
+        on them.
+        """
+        scope = self.decided.scope
+        operations, loads, accesses = 0.0, 0.0, 0
         for name in self._needed(task):
             value = scope.values[name]
             if not isinstance(value, (Compute, Load)):
                 continue
-            points = self._points(name, task)
+            points, hoisted = self._points(name, task), self._turns_without(task, self._of(name, task))
             if isinstance(value, Compute):
-                body += points * _EXPENSIVE.get(value.function, 1.0)
+                operations += points * _EXPENSIVE.get(value.function, 1.0) / hoisted
             else:
-                loads += points
-                hoisted = self._turns_without(task, self._of(name, task))
-                body += points * self._access(value.array, value.subscripts) / hoisted
-        carried = self._count(it for it in self._levels(task, is_loop=False)) if isinstance(task, Carry) else 0
-        registers = self._parts(task) * len(task.values) if isinstance(task, Carry) else 0
-        spilled = max(0, registers + min(loads, 4) - self.rates.registers)
-        body += _SPILL * spilled + _TURN
+                accesses += points
+                loads += points * self.lanes.access(value.array, value.subscripts) / hoisted
         if isinstance(task, Write):
-            body += self._count(self._levels(task, is_loop=False)) * self._stored(task.store)
-        chain = _LATENCY * 2 * carried / max(self._parts(task), 1) if isinstance(task, Carry) else 0.0
-        barrier = 0.0
-        if isinstance(task, Carry) and decided.waits(task):
-            outer = self._count(it for it in self._levels(task, is_loop=True) if it.dimension not in task.on)
-            barrier = outer * self._parts(task) * self._joining(task)
-        return turns * max(body, chain) + barrier
+            points = self._count(self._written(task))
+            stored, each = self._stored(task.store)
+            operations, loads, accesses = operations + points * stored, loads + points * each, accesses + points
+            return _Body(operations, loads, accesses, 0.0)
+        written = self._count(it for it in self._written(task))
+        return _Body(operations, loads, accesses, float(written))
 
-    def _stored(self, store: Writing) -> float:
-        """Operations on vectors that storing one vector takes."""
+    def _spilled(self, task: Task) -> int:
+        """The registers of a vector of invocations that are moved to the stack and back."""
+        if not isinstance(task, Carry):
+            return 0
+        kept = self._parts(task) * len(task.values) * self._gang(task)
+        return max(0, kept + min(self._body(task).accesses, _TEMPORARIES) - self.rates.registers)
+
+    def _gang(self, task: Task) -> int:
+        """The vectors of invocations that go through the loops of a task together."""
+        body = self._body(task)
+        size = body.operations + body.accesses
+        most = _MOST_PARTS if size <= _SMALL_BODY else _SOME_PARTS if size <= 2 * _SMALL_BODY else 1
+        return min(most, self.lanes.vectors)
+
+    def _passes(self, task: Task) -> int:
+        """How often the invocations of a workgroup go through all loops of a task, each time some of them."""
+        return -(-self.lanes.vectors // self._gang(task))
+
+    def _stored(self, store: Writing) -> tuple[float, float]:
+        """Operations, and loads, that storing one vector takes."""
         if isinstance(store, Scatter):
-            return self.rates.lanes * _SCATTERED
+            return self.rates.lanes * _SCATTERED, 0.0
         each = _ATOMIC if self.decided.atomic_store(store.array) else 0.0
-        return each + self._access(store.array, store.subscripts)
+        return each, self.lanes.access(store.array, store.subscripts)
 
     def _private(self, scatter: Scatter) -> float:
-        """Operations on vectors of one invocation for a copy of an output: to fill it, and to join it in the end."""
-        elements = -(-(known_length(scatter.array, self.decided) or 0) // max(self._invocations, 1))
-        return 2 * _BARRIER + elements * (_COPIED + self.rates.lanes * _SCATTERED)
+        """Seconds of one unit for a vector of invocations and a copy of an output: to fill it, and to join it in the
+        end.
+        """
+        elements = -(-(known_length(scatter.array, self.decided) or 0) // max(self.lanes.invocations, 1))
+        operations = elements * (_COPIED + self.rates.lanes * _SCATTERED)
+        return 2 * self._barrier + operations * self.rates.operation
+
+    @property
+    def _barrier(self) -> float:
+        """Seconds of one unit for a vector of invocations and a barrier."""
+        return self.rates.barrier * self.rates.lanes / MEASURED_INVOCATIONS
 
     def _joining(self, task: Carry) -> float:
-        """Operations on vectors that joining what the invocations of a workgroup carry takes: a barrier for each
-        halving, or shuffles in subgroups, and barriers only across these.
+        """Seconds of one unit for a vector of invocations that join what they carry: a barrier for each halving, or
+        shuffles in subgroups, and barriers only across these.
         """
+        invocations = self.lanes.invocations
         if not self.decided.by_subgroups(task):
-            return _BARRIER * max(1, self._invocations.bit_length())
-        lanes = min(self._invocations, self.rates.lanes)
-        subgroups = -(-self._invocations // lanes)
-        return _SHUFFLE * lanes.bit_length() + (_BARRIER * 2 if subgroups > 1 else 0.0)
+            return self._barrier * max(1, invocations.bit_length())
+        lanes = min(invocations, self.rates.lanes)
+        across = self._barrier * 2 if invocations > lanes else 0.0
+        return _SHUFFLE * lanes.bit_length() * self.rates.operation + across
 
     def _copy(self, stage: Stage) -> float:
-        """Operations on vectors of one invocation for a copy in workgroup memory, with its barriers."""
+        """Seconds of one unit for a vector of invocations and a copy in workgroup memory, with its barriers."""
         turns = 1
         if stage.at is not None:
             outer = self.decided.order[: self.decided.order.index(stage.at) + 1]
             turns = self._count(it for it in outer if self.decided.execution(it) is Execution.LOOP)
         barriers = 1 if stage.buffering is Buffering.DOUBLE else 2
-        elements = tile_of(stage, self.decided).elements / max(self._invocations, 1)
-        return turns * (_COPIED * elements + barriers * _BARRIER)
+        elements = tile_of(stage, self.decided).elements / max(self.lanes.invocations, 1)
+        return turns * (_COPIED * elements * self.rates.operation + barriers * self._barrier)
 
     def _turns_without(self, task: Task, dimensions: frozenset[str]) -> int:
         """The turns of innermost loops that a value does not depend on: compilers compute it outside of them."""
-        loops = self._levels(task, is_loop=True)
+        loops = [*self._loops(task)]
         inner: list[LevelName] = []
         while loops and loops[-1].dimension not in dimensions:
             inner.append(loops.pop())
@@ -259,14 +327,14 @@ class _Model:
         kind = self.decided.execution
         return self._count(
             it
-            for it in self.decided.path(task)
+            for it in self._paths[task]
             if kind(it) in IN_PARTS or (kind(it) in _WRITTEN and it.dimension not in task.on)
         )
 
     def _points(self, name: str, task: Task) -> int:
         """How many of a value one turn computes."""
         dimensions = self._of(name, task)
-        return self._count(it for it in self._levels(task, is_loop=False) if it.dimension in dimensions)
+        return self._count(it for it in self._written(task) if it.dimension in dimensions)
 
     def _of(self, name: str, task: Task) -> frozenset[str]:
         """The dimensions of a value in a task; all of the task's for one that is computed again by way of a map."""
@@ -281,65 +349,17 @@ class _Model:
     def _needed_by(self) -> Mapping[Task, list[str]]:
         return {it: needed(it, self.decided) for it in self.decided.tasks}
 
-    # Memory
 
-    def _access(self, array: str, subscripts: Iterable[Affine]) -> float:
-        """Operations on vectors that accessing one vector takes."""
-        lane = self._lane
-        if lane is None:
-            return 1.0
-        lanes = min(self.rates.lanes, self._invocations * self._gang_workgroups)
-        step = abs(self._step(array, subscripts, lane))
-        run = min(lanes, self.decided.count(lane) or 1)
-        runs = -(-lanes // run) if step <= 1 else lanes
-        if runs == 1:
-            return 0.5 if step == 0 else 1.0
-        gather = self.rates.gather * self.rates.operations / self.rates.units / self.rates.lanes
-        return 1.0 + min(2.0 * runs, max(gather, lanes / 2))
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """What a turn of the innermost loop has: operations on vectors, loads of whole vectors that the accesses stand for,
+    accesses, and operations that each wait for the one before.
+    """
 
-    def _step(self, array: str, subscripts: Iterable[Affine], lane: LevelName) -> int:
-        """How many elements apart neighbouring lanes are."""
-        given = list(subscripts)
-        extents = extents_of(self.decided.scope.arrays[array], self.decided.sizes)
-        stride, found = prod(max(it, 1) for it in extents[len(given) :]), 0
-        for subscript, extent in zip(reversed(given), reversed(extents[: len(given)]), strict=True):
-            own = sum(it.coefficient for it in subscript.terms if it.name == lane.dimension)
-            found += own * self._inner(lane) * stride
-            stride *= max(extent, 1)
-        return found
-
-    def _inner(self, name: LevelName) -> int:
-        return prod(it.factor or 1 for it in self.decided.levels[name.dimension][name.level + 1 :])
-
-    @cached_property
-    def _lane(self) -> LevelName | None:
-        """The level whose iterations are neighbouring lanes."""
-        kind = Execution.WORKGROUP if self._invocations == 1 else Execution.INVOCATION
-        axes = {it: axis for it, axis in self.decided.axes(kind).items() if (self.decided.count(it) or 0) > 1}
-        return min(axes, key=axes.__getitem__) if axes else None
-
-    @cached_property
-    def _traffic(self) -> float:
-        """Bytes that all workgroups load, each element once a workgroup."""
-        total = 0.0
-        for task in self.decided.tasks:
-            for name in self._needed(task):
-                value = self.decided.scope.values[name]
-                if isinstance(value, Load):
-                    total += self._workgroups * self._footprint(value)
-        return total
-
-    def _footprint(self, load: Load) -> float:
-        dimensions = {term.name for it in load.subscripts for term in it.terms} & self.decided.scope.dimensions.keys()
-        count = 1.0
-        for name in dimensions:
-            levels = self.decided.levels[name]
-            spread = [it for it in range(len(levels)) if kind_of(levels[it].execution) is Execution.WORKGROUP]
-            covered = max(self._size(name), 1)
-            for level in spread:
-                covered = -(-covered // max(self.decided.count(LevelName(name, level)) or 1, 1))
-            count *= covered
-        return count * (2 if load.type.value == "f16" else 4)
+    operations: float
+    loads: float
+    accesses: int
+    chained: float
 
 
 def needed(task: Task, decided: Decided) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
+from operator import itemgetter
 from random import Random
 from typing import Final
 
@@ -13,6 +14,7 @@ from ..ir.schedule.nodes import Decisions, Execution, Level
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.tasks import Carry
+from .blocks import blocks
 from .choices import CHOICES, MOVES, Facts, other_sharing
 from .level_patterns import Levels
 from .search import Cost
@@ -25,6 +27,8 @@ _SHARE: Final = {"stages": 0.2, "peel": 0.2, "grid": 0.3, "sharing": 0.3, "subgr
 """How often random points have decisions of a kind: those that rarely help are mostly left to the search."""
 _SIMD: Final = 64
 """Invocations of a workgroup in the point that a search begins with."""
+_INVOCATIONS: Final = (16, 32, 64, 128, 256)
+"""Those of workgroups for rows."""
 
 
 @dataclass
@@ -34,19 +38,26 @@ class DecisionSpace:
     facts: Facts
     price: Callable[[Decided], Cost]
     kept: Sequence[Decisions] = ()
-    _costs: dict[Decisions, Cost] = field(default_factory=dict[Decisions, Cost])
-    _legal: dict[Decisions, bool] = field(default_factory=dict[Decisions, bool])
+    _costs: dict[Decisions, Cost | None] = field(default_factory=dict[Decisions, "Cost | None"])
+    """None for what is illegal."""
+    _descriptions: dict[Decisions, tuple[Hashable, Hashable]] = field(
+        default_factory=dict[Decisions, "tuple[Hashable, Hashable]"]
+    )
 
     def is_legal(self, decisions: Decisions) -> bool:
         """Whether the nest can be lowered with the decisions."""
-        if decisions not in self._legal:
-            self._legal[decisions] = not illegal(self.facts.decided(decisions))
-        return self._legal[decisions]
+        return self._judged(decisions) is not None
 
     def cost(self, point: Decisions) -> Cost:
         """What a legal point takes."""
+        found = self._judged(point)
+        assert found is not None, "an illegal point has no cost"
+        return found
+
+    def _judged(self, point: Decisions) -> Cost | None:
         if point not in self._costs:
-            self._costs[point] = self.price(self.facts.decided(point))
+            decided = self.facts.decided(point)
+            self._costs[point] = None if illegal(decided) else self.price(decided)
         return self._costs[point]
 
     def starts(self) -> Sequence[Decisions]:
@@ -82,7 +93,7 @@ class DecisionSpace:
         found = [it for base in bases for it in other_sharing(facts, base) if self.is_legal(it)]
         return min(found, key=lambda it: self.cost(it).expected, default=simple)
 
-    def by_rows(self) -> Decisions:
+    def by_rows(self, invocations: int = _SIMD) -> Decisions:
         """A workgroup for each row that is first reduced and then gone through again, as in softmax. Its invocations
         share all loops over the row, where `simple` would reduce the row for each group of its elements.
         """
@@ -95,10 +106,33 @@ class DecisionSpace:
         inner = {name for it in carries if not it.dimensions & facts.carried <= set(it.on) for name in it.on}
         shared = again | (facts.in_parts - inner)
         levels: dict[str, Levels] = {it: (Level(Execution.LOOP, None),) for it in facts.extents}
-        levels |= {it: (*levels[it], Level(Execution.INVOCATION, _SIMD)) for it in shared}
+        levels |= {it: (*levels[it], Level(Execution.INVOCATION, invocations)) for it in shared}
         rows = [it for it in facts.extents if it in reduced]
         levels |= {it: (Level(Execution.WORKGROUP, None),) for it in rows[-3:]}
         return facts.with_levels(Decisions((), ()), levels)
+
+    def structured(self) -> Iterator[Decisions]:
+        """Blocks of outputs in registers, with vectors along each dimension, and workgroups for rows that are reduced
+        and read again: those that are legal.
+        """
+        rows = (self.by_rows(it) for it in _INVOCATIONS)
+        return filter(self.is_legal, dict.fromkeys((*rows, *blocks(self.facts))))
+
+    def kind(self, point: Decisions) -> Hashable:
+        """How levels are executed, but not how many iterations they have, nor in which order."""
+        return self._described(point)[0]
+
+    def shape(self, point: Decisions) -> Hashable:
+        """The levels of all dimensions."""
+        return self._described(point)[1]
+
+    def _described(self, point: Decisions) -> tuple[Hashable, Hashable]:
+        if point not in self._descriptions:
+            levels = sorted(self.facts.levels(point).items(), key=itemgetter(0))
+            kind = tuple((name, *(it.execution.value for it in its)) for name, its in levels), bool(point.stages)
+            factors = tuple(it.factor for _, its in levels for it in its)
+            self._descriptions[point] = kind, (kind, factors)
+        return self._descriptions[point]
 
     def whole(self, most: int) -> Sequence[Decisions] | None:
         """All regular points that are legal; None if there are more."""
@@ -138,7 +172,7 @@ class DecisionSpace:
         return None
 
     def _changed(self, point: Decisions, random: Random) -> Decisions | None:
-        name = random.choice([*CHOICES, *MOVES])
+        name = random.choice(list(dict.fromkeys((*CHOICES, *MOVES))))
         if name in MOVES:
             return MOVES[name](self.facts, point, random)
         found = list(CHOICES[name](self.facts, point))

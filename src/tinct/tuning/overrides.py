@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -140,6 +140,18 @@ class OverrideSpace:
     def starts(self) -> Sequence[Point]:
         """The constants of the case, with which all others are compared."""
         return [()]
+
+    def structured(self) -> Sequence[Point]:
+        """None: nothing is known of what values mean."""
+        return ()
+
+    def kind(self, point: Point) -> Hashable:
+        """The combination, since no other is known to be alike."""
+        return point
+
+    def shape(self, point: Point) -> Hashable:
+        """The combination."""
+        return point
 
     def whole(self, most: int) -> Sequence[Point] | None:
         """All combinations that are allowed, if these are at most so many."""

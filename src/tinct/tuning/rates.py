@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict, dataclass, fields
 from math import inf
-from typing import Final
+from typing import Final, TypedDict
 
 import numpy as np
 
@@ -15,7 +16,16 @@ from ..ir.source import Source
 from ..shader import Shader
 from .bench import Bench, Job
 from .devices import identity, versions
-from .kept import keep_record, read_record, record_name
+from .kept import Record, keep_record, read_record, record_name
+from .rejected import Rejected
+
+
+@dataclass(frozen=True, slots=True)
+class CacheRate:
+    """The bytes of a cache, and how many of them one unit loads in a second."""
+
+    size: int
+    bandwidth: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +35,12 @@ class Rates:
     `memory` is the bandwidth of copying what is larger than the caches, reads and writes together, `cached` that of
     what is smaller. `operations` counts additions and products of f32 of the whole device. Each of its `units`
     executes workgroups of its own, in vectors of `lanes`. `registers` is how many vectors an invocation may keep
-    without spilling. `launch` is the time of an empty dispatch. `gather` is the time of one unit for a vector whose
-    lanes lie apart.
+    without spilling. `launch` is the time of an empty dispatch.
+
+    The rest is of one unit: `load` is the time for a vector from its closest cache, `gather` that for a vector whose
+    lanes lie apart, `barrier` that for a barrier of a workgroup of `MEASURED_INVOCATIONS`, `workgroup` that for
+    beginning a workgroup, and `page` that for the first bytes of a page. `caches` are those that are faster than
+    memory, the closest one first.
     """
 
     memory: float
@@ -37,9 +51,33 @@ class Rates:
     registers: int
     launch: float
     gather: float
+    load: float
+    barrier: float
+    workgroup: float
+    page: float
+    caches: tuple[CacheRate, ...]
+
+    @property
+    def operation(self) -> float:
+        """The seconds that one unit takes for an operation on a vector, many after one another."""
+        return self.units * self.lanes / self.operations
 
 
-ASSUMED: Final = Rates(2e10, 8e10, 1e11, 2, 8, 16, 1e-5, 1e-8)
+ASSUMED: Final = Rates(
+    memory=2e10,
+    cached=8e10,
+    operations=1e11,
+    units=2,
+    lanes=8,
+    registers=16,
+    launch=1e-5,
+    gather=1e-8,
+    load=3e-10,
+    barrier=2e-8,
+    workgroup=2e-8,
+    page=5e-9,
+    caches=(CacheRate(1 << 15, 1e11), CacheRate(1 << 20, 4e10)),
+)
 """The rates of a device that cannot be measured."""
 _COPIED: Final = 24 << 20
 _CACHED: Final = 1 << 20
@@ -51,7 +89,9 @@ _GPU_REGISTERS: Final = 64
 _AVX512_REGISTERS: Final = 28
 _REGISTERS: Final = 14
 """Vector registers of a processor less those that code needs for other things."""
-_ROUNDS: Final = 5
+_ROUNDS: Final = 40
+_LONGEST: Final = 0.25
+"""Timings of which the shortest counts, as the others were disturbed; and the seconds after which there is no other."""
 _MOST_UNITS: Final = 4096
 
 _WGSL: Final = """
@@ -89,8 +129,39 @@ fn operations(@builtin(global_invocation_id) id: vec3u) {
     }
     y[id.x % arrayLength(&y)] = ((a + b) + (c + d)) + ((e + g) + (h + i));
 }
+
+@compute @workgroup_size(16)
+fn pages(@builtin(global_invocation_id) id: vec3u) {
+    let rows = arrayLength(&x) / 1040u;
+    var sum = 0.0;
+    for (var n = 0u; n < rows; n++) {
+        sum += x[n * 1040u + id.x];
+    }
+    y[id.x % arrayLength(&y)] = sum;
+}
+
+var<workgroup> shared_values: array<f32, 64>;
+
+@compute @workgroup_size(64)
+fn barriers(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) at: u32) {
+    shared_values[at] = x[0];
+    for (var n = 0u; n < turns; n++) {
+        workgroupBarrier();
+        let found = shared_values[(at + 1u) % 64u];
+        workgroupBarrier();
+        shared_values[at] = found;
+    }
+    y[id.x % arrayLength(&y)] = shared_values[at];
+}
 """
 _OPERATIONS_A_TURN: Final = 16
+MEASURED_INVOCATIONS: Final = 64
+"""The invocations of the workgroups for which a barrier is measured."""
+_BARRIERS: Final = 200
+_PAGE_ROW: Final = 1040
+_PAGE_TURNS: Final = 64
+"""Elements from the part of a page that is read to that of the next page, and workgroups that read a part each."""
+_MANY_WORKGROUPS: Final = 4096
 _found: dict[str, Rates] = {}
 """What this process has measured or read, by the name of the record."""
 
@@ -101,14 +172,19 @@ def rates_of(device: str) -> Rates:
     if name not in _found:
         kept = read_record(name)
         is_whole = kept is not None and set(kept) == {it.name for it in fields(Rates)}
-        _found[name] = Rates(**kept) if kept is not None and is_whole else _measured_anew(device, name)
+        _found[name] = _read(kept) if kept is not None and is_whole else _measured_anew(device, name)
     return _found[name]
+
+
+def _read(record: Record) -> Rates:
+    others = {name: it for name, it in record.items() if name != "caches"}
+    return Rates(**others, caches=tuple(CacheRate(**it) for it in record["caches"]))
 
 
 def _measured_anew(device: str, name: str) -> Rates:
     try:
         found = _measured(device)
-    except TinctError:
+    except (TinctError, Rejected):
         return ASSUMED
     keep_record(name, asdict(found), lambda _: True)
     return found
@@ -116,7 +192,7 @@ def _measured_anew(device: str, name: str) -> Rates:
 
 def _measured(device: str) -> Rates:
     shader = Shader(Source.from_text(_WGSL))
-    copied, operations = shader.kernel("copied"), shader.kernel("operations")
+    copied, operations, barriers = map(shader.kernel, ("copied", "operations", "barriers"))
     is_gpu = adapter_named(device) is not None
 
     launch = _seconds(device, 64, Job.of(operations, (1, 1, 1), {"turns": 0}))
@@ -137,16 +213,31 @@ def _measured(device: str) -> Rates:
 
     whole, one = rate(512 if is_gpu else 64), rate(1)
     memory = bandwidth(_COPIED)
-    access, lanes, registers = _of_processor() if not is_gpu else (0.0, _GPU_LANES, _GPU_REGISTERS)
+    cached, peak = max(memory, bandwidth(_CACHED)), max(whole, one)
+    units = max(1, min(_MOST_UNITS, round(whole / one))) if is_gpu else available_processors()
+
+    def each(job: Job, count: int) -> float:
+        """The seconds of one unit for each of so many things."""
+        return max(_seconds(device, 64, job) - launch, 1e-7) * units / count
+
+    def page() -> float:
+        """Those of the first bytes of a page: a row of them is in each."""
+        count = _COPIED // 4
+        job = Job.of(shader.kernel("pages"), (_PAGE_TURNS, 1, 1), {"turns": 0})
+        return max(_seconds(device, count, job) - launch, 0.0) * units / (_PAGE_TURNS * (count // _PAGE_ROW))
+
+    close = _of_gpu(cached, peak, units) if is_gpu else _of_processor()
+    few = 4 * units
     return Rates(
         memory=memory,
-        cached=max(memory, bandwidth(_CACHED)),
-        operations=max(whole, one),
-        units=max(1, min(_MOST_UNITS, round(whole / one))) if is_gpu else available_processors(),
-        lanes=lanes,
-        registers=registers,
+        cached=cached,
+        operations=peak,
+        units=units,
         launch=launch,
-        gather=access,
+        barrier=each(Job.of(barriers, (few, 1, 1), {"turns": _BARRIERS}), 2 * few * _BARRIERS),
+        page=0.0 if is_gpu else page(),
+        workgroup=each(Job.of(operations, (_MANY_WORKGROUPS, 1, 1), {"turns": 0}), _MANY_WORKGROUPS),
+        **close,
     )
 
 
@@ -154,14 +245,47 @@ def _seconds(device: str, count: int, job: Job) -> float:
     values = {"x": np.ones(count, np.float32), "y": np.zeros(count, np.float32)}
     with Bench(device, values) as bench:
         bench.results(job, ["y"], inf)
-        return min(bench.by_turns([job], 1)[0] for _ in range(_ROUNDS))
+        until, best = time.monotonic() + _LONGEST, inf
+        for _ in range(_ROUNDS):
+            best = min(best, bench.by_turns([job], 1)[0])
+            if time.monotonic() > until:
+                break
+        return best
 
 
-def _of_processor() -> tuple[float, int, int]:
-    """The seconds of a gather, the lanes of a vector of f32, and the registers for vectors."""
+class _Close(TypedDict):
+    """What is near the vectors of a unit."""
+
+    lanes: int
+    registers: int
+    gather: float
+    load: float
+    caches: tuple[CacheRate, ...]
+
+
+def _of_gpu(cached: float, operations: float, units: int) -> _Close:
+    """Loads take as long as operations, gathers as many of them as there are lanes; units share one cache."""
+    return {
+        "lanes": _GPU_LANES,
+        "registers": _GPU_REGISTERS,
+        "gather": 0.0,
+        "load": units * _GPU_LANES / operations,
+        "caches": (CacheRate(_CACHED, cached / units),),
+    }
+
+
+def _of_processor() -> _Close:
+    """What was measured of the processor, and its registers for vectors."""
     from ..backend.cpu.machine import machine_costs
     from ..backend.cpu.target import current_target
 
-    target, access = current_target(), machine_costs().access
-    registers = _AVX512_REGISTERS if target.has_avx512 or target.is_arm else _REGISTERS
-    return min(access.gather, access.loads) * 1e-9, target.vector_bytes // 4, registers
+    target, costs = current_target(), machine_costs()
+    caches = sorted(costs.caches, key=lambda it: it.level)
+    helpful = [it for it in caches if it.size <= costs.cached_bytes]
+    return {
+        "lanes": target.vector_bytes // 4,
+        "registers": _AVX512_REGISTERS if target.has_avx512 or target.is_arm else _REGISTERS,
+        "gather": min(costs.access.gather, costs.access.loads) * 1e-9,
+        "load": target.vector_bytes / ((caches[0].bandwidth if caches else costs.bandwidth) * 1e9),
+        "caches": tuple(CacheRate(it.size, it.bandwidth * 1e9) for it in helpful),
+    }

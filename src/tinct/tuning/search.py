@@ -1,8 +1,10 @@
 """Beam and evolutionary search with restarts for the fastest point of a space.
 
-Small spaces are tried whole, points with the least expected time first. Of large ones, the best of many random points
-are measured, and then neighbours and children of the fastest, until several generations bring nothing: then it begins
-again, with other points. Points whose least possible time is above the best time are never measured.
+Small spaces are tried whole, points with the least expected time first. In large ones, points are improved by what the
+space expects of them, hundreds of them for each that is measured: structured and random ones in the beginning, then
+neighbours and children of the fastest, until several generations bring nothing. Then it begins again, with other random
+points. What is expected of a point is corrected by what points of its kind took. Points whose least possible time is
+above the best time are never measured.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
+from math import exp, inf, log
 from random import Random
+from statistics import fmean
 from typing import Final, Generic, Literal, Protocol, TypeVar
 
 from .rejected import Rejected
@@ -24,19 +27,31 @@ MOST_WHOLE: Final = 128
 """The largest space that is tried whole, which takes about half a minute."""
 MARGIN: Final = 0.02
 """A point is better than another if it is faster by this share: less is noise."""
-_POOL: Final = 160
-"""Random points of which the most promising ones begin a search."""
+_POOL: Final = 96
+"""Random points that are improved, beside the structured ones, before any is measured."""
+_STEPS: Final = 10
+_PARENTS: Final = 24
+_STEP: Final = 40
+"""How often points are improved in the beginning, and how many have new ones, so many in all, in each step."""
 _BEAM: Final = 10
 """Points that are measured in a generation, and the fastest, of which the next one is made."""
-_CHILDREN: Final = 48
+_OF_A_KIND: Final = 4
+"""The most points of one kind, and of different shapes, that are measured together in the beginning."""
+_FAR: Final = 4.0
+"""Starts that are expected to take this many times as long as the best one are not measured."""
+_COARSE: Final = 0.25
+"""Expected times are corrected by steps of their logarithms, so that noise rarely changes which points are tried."""
+_CHILDREN: Final = 64
 """New points of a generation, of which the most promising are measured."""
+_EXPLORED: Final = 2
+"""The points of a generation that are not the most promising."""
 _PATIENCE: Final = 3
 """Generations without progress before the search begins again."""
 _EMPTY_RESTARTS: Final = 2
 """Beginnings that find no new point before the space counts as exhausted."""
 _CORRECTION: Final = 0.5
 """Bounds are corrected to this share of a time that was below its bound, as where rates were measured under load."""
-_FINALISTS: Final = 4
+_FINALISTS: Final = 6
 _NEAR: Final = 1.25
 """Points that take longer than this many times the best are not compared with it in the end."""
 _SHARE_OF_FINAL: Final = 0.12
@@ -81,6 +96,18 @@ class Space(Protocol[Point]):
         """Points that are measured first."""
         ...
 
+    def structured(self) -> Iterable[Point]:
+        """Points of forms that are often good, to be improved by what is expected of them."""
+        ...
+
+    def kind(self, point: Point) -> Hashable:
+        """What a point has in common with others for which expected times are wrong by about the same factor."""
+        ...
+
+    def shape(self, point: Point) -> Hashable:
+        """What a point has in common with others that take about the same time. Those of one shape are of one kind."""
+        ...
+
     def sample(self, random: Random) -> Point | None:
         """A random point; None if none was found."""
         ...
@@ -117,8 +144,26 @@ class Found(Generic[Point]):
 
 
 @dataclass
+class _Variety(Generic[Point]):
+    """Points of different shapes, and few of each kind."""
+
+    space: Space[Point]
+    points: list[Point] = field(default_factory=list[Point])
+    _kinds: Counter[Hashable] = field(default_factory=Counter[Hashable])
+    _shapes: set[Hashable] = field(default_factory=set[Hashable])
+
+    def has_room(self, point: Point) -> bool:
+        return self.space.shape(point) not in self._shapes and self._kinds[self.space.kind(point)] < _OF_A_KIND
+
+    def add(self, point: Point) -> None:
+        self.points.append(point)
+        self._shapes.add(self.space.shape(point))
+        self._kinds[self.space.kind(point)] += 1
+
+
+@dataclass
 class Search(Generic[Point]):
-    """A search for at most `seconds`. The same `seed` tries the same points, as long as times rank them equally.
+    """A search for at most `seconds`. The same `seed` tries the same points, as long as times are about the same.
 
     `measure` takes a point and the best time so far, and returns seconds; it raises Rejected. `compare` measures
     several points by turns, with `base` among them, if that was measured.
@@ -135,6 +180,9 @@ class Search(Generic[Point]):
     _attempts: list[Attempt[Point]] = field(default_factory=list[Attempt[Point]])
     _seen: set[Point] = field(default_factory=set[Point])
     _times: dict[Point, float] = field(default_factory=dict[Point, float])
+    _factors: dict[Hashable, list[float]] = field(default_factory=dict[Hashable, "list[float]"])
+    """Logarithms of the times of points, divided by what was expected, by kind."""
+    _all_factors: list[float] = field(default_factory=list[float])
 
     def __post_init__(self) -> None:
         self._random = Random(self.seed)
@@ -146,7 +194,7 @@ class Search(Generic[Point]):
         """Search. KeyboardInterrupt ends the search, which keeps what it has found; it is raised if that is nothing."""
         is_whole, is_interrupted = False, False
         try:
-            self._measure_all(self._new(self.space.starts()))
+            self._measure_all(self._new(self._starts()))
             whole = self.space.whole(MOST_WHOLE)
             if whole is None:
                 self._restarts()
@@ -163,6 +211,12 @@ class Search(Generic[Point]):
         return Found(best, seconds, tuple(self._attempts), is_whole, is_interrupted, times)
 
     # Points
+
+    def _starts(self) -> Sequence[Point]:
+        """The starts of the space but for those that are expected to take far longer than the best of them."""
+        starts = self.space.starts()
+        most = _FAR * min(map(self._expected, starts), default=0.0)
+        return [it for it in starts if self._expected(it) <= most]
 
     @property
     def _best(self) -> float:
@@ -201,12 +255,19 @@ class Search(Generic[Point]):
             return
         try:
             seconds = self._times[point] = self.measure(point, best)
+            self._learn(point, seconds)
             if seconds < least * self._trust:
                 self._trust = _CORRECTION * seconds / least
             self._attempts.append(Attempt(point, "measured", seconds))
         except Rejected as error:
             self._attempts.append(Attempt(point, error.status, None, str(error)))
         self._tell()
+
+    def _learn(self, point: Point, seconds: float) -> None:
+        expected = self._expected(point)
+        if expected > 0 and seconds > 0:
+            self._all_factors.append(round(log(seconds / expected) / _COARSE) * _COARSE)
+            self._factors.setdefault(self.space.kind(point), []).append(self._all_factors[-1])
 
     def _tell(self) -> None:
         share = (self.clock() - self._begun) / self.seconds if self.seconds else 1.0
@@ -215,19 +276,51 @@ class Search(Generic[Point]):
     # Large spaces
 
     def _restarts(self) -> None:
-        empty = 0
+        empty, structured, starts = 0, self._unseen(self.space.structured()), list(self._times)
         while not self._is_over() and empty < _EMPTY_RESTARTS:
-            points = self._promising()
+            points = self._measure_varied(self._bred(structured), _BEAM)
             empty = 0 if points else empty + 1
-            self._measure_all(points)
-            self._generations([it for it in points if it in self._times] or self._fastest(_BEAM))
+            self._generations([it for it in (*starts, *points) if it in self._times] or self._fastest(_BEAM))
+            structured, starts = [], []
 
-    def _promising(self) -> list[Point]:
-        """The best of many random points; after the first time, chance has a part in which are the best."""
-        pool = self._unseen(self.space.sample(self._random) for _ in range(_POOL))
-        spread = 0.0 if len(self._times) <= _BEAM else 1.0
-        rank = {it: self._expected(it) * (1 + spread * self._random.random()) for it in pool}
-        return self._new(sorted(pool, key=rank.__getitem__)[:_BEAM])
+    def _bred(self, structured: Sequence[Point]) -> list[Point]:
+        """Points that were improved by what is expected of them, unless nothing is known of any."""
+        samples = (self.space.sample(self._random) for _ in range(_POOL))
+        pool = dict.fromkeys((*structured, *self._unseen(samples)))
+        steps = _STEPS if len(set(map(self._expected, pool))) > 1 else 0
+        for _ in range(steps):
+            if self._is_over():
+                break
+            parents = self._varied(pool, _PARENTS)
+            made = self._unseen(self._offspring(parents) for _ in range(_STEP if parents else 0))
+            pool |= dict.fromkeys(made)
+        return list(pool)
+
+    def _varied(self, points: Iterable[Point], most: int) -> list[Point]:
+        """The most promising points, at most so many: one of each shape, and few of each kind."""
+        found = _Variety[Point](self.space)
+        for point in sorted(points, key=self._predicted):
+            if len(found.points) < most and found.has_room(point):
+                found.add(point)
+        return found.points
+
+    def _measure_varied(self, points: Sequence[Point], most: int) -> list[Point]:
+        """Measure the most promising points; after each, what was measured decides which are promising."""
+        found = _Variety[Point](self.space)
+        left = points
+        while len(found.points) < most and not self._is_over():
+            left = [it for it in left if it not in self._seen and found.has_room(it)]
+            if not left:
+                break
+            point = min(left, key=self._predicted)
+            found.add(point)
+            self._measure_all(self._new([point]))
+        return found.points
+
+    def _predicted(self, point: Point) -> float:
+        """The expected time, corrected by those of points of the kind; of an unknown kind, by those of all."""
+        factors = self._factors.get(self.space.kind(point)) or self._all_factors
+        return self._expected(point) * (exp(fmean(factors)) if factors else 1.0)
 
     def _unseen(self, points: Iterable[Point | None]) -> list[Point]:
         """The points that were not seen before, and stay so."""
@@ -245,8 +338,9 @@ class Search(Generic[Point]):
         population = list(population)
         while population and quiet < _PATIENCE and not self._is_over():
             before = min(self._times[it] for it in population)
-            fresh = sorted(self._unseen(self._offspring(population) for _ in range(_CHILDREN)), key=self._expected)
-            explored = self._random.sample(fresh[_BEAM:], min(2, len(fresh[_BEAM:])))
+            made = self._unseen(self._offspring(population) for _ in range(_CHILDREN))
+            fresh = sorted(made, key=self._predicted)
+            explored = self._random.sample(fresh[_BEAM:], min(_EXPLORED, len(fresh[_BEAM:])))
             points = self._new([*fresh[: _BEAM - len(explored)], *explored])
             self._measure_all(points)
             population = sorted(

@@ -11,6 +11,7 @@ import pytest
 from tinct import parse_nest
 from tinct.ir.schedule.nodes import Decisions, Execution, Level, Location
 from tinct.ir.schedule.text import parse_decisions, print_decisions
+from tinct.transforms.schedule.decided import Decided
 from tinct.tuning.choices import CHOICES, MOVES, Facts
 from tinct.tuning.cost import cost_of
 from tinct.tuning.decision_space import DecisionSpace
@@ -75,6 +76,7 @@ def test_rows_that_are_reduced_and_read_again_are_shared_by_a_workgroup() -> Non
     assert levels.pop("i") == (Level(Execution.WORKGROUP, None),)
     assert set(levels.values()) == {loop}
     assert space.cost(rows).expected < space.cost(simple).expected
+    assert {space.by_rows(it) for it in (16, 32, 64, 128, 256)} <= set(space.structured())
 
 
 def test_rows_that_are_not_read_again_need_no_start_of_their_own() -> None:
@@ -126,6 +128,7 @@ def test_each_choice_gives_others_of_its_kind() -> None:
     space = space_of(ROW_SUMS, {"rows": 64, "columns": 64})
     begin = space.simple()
     shared = parse_decisions("i: workgroup\nj: partial * loop(2) * invocation(8)")
+    uneven = parse_decisions("i: workgroup * invocation(3)")
     joined = "counts at [x0] from 0u by + of 1u on [i, j]"
     counts = (
         ROW_SUMS.partition("  acc:")[0].replace("f32", "u32").replace("out sums", "out counts") + f"  {joined}\n}}\n"
@@ -144,9 +147,10 @@ def test_each_choice_gives_others_of_its_kind() -> None:
     for name, choice in CHOICES.items():
         if name in ("private", "locations"):
             continue
-        made = list(choice(space.facts, shared if name in ("joins", "subgroups") else begin))
+        made = list(choice(space.facts, {"joins": shared, "subgroups": shared, "peel": uneven}.get(name, begin)))
         assert any(space.is_legal(it) for it in made), name
     assert all(it.order == begin.order for it in CHOICES["axes"](space.facts, begin))
+    assert not list(CHOICES["peel"](space.facts, begin))
 
 
 def test_the_cost_model_ranks_what_is_known() -> None:
@@ -219,6 +223,33 @@ def test_devices_without_subgroups() -> None:
         point = space.sample(random)
         near = None if point is None else space.neighbour(point, random)
         assert "subgroup" not in print_decisions(near or Decisions((), ()))
+
+
+def test_what_points_share_does_not_depend_on_decisions() -> None:
+    space, random = space_of(SOFTMAX, {"rows": 8, "columns": 100}), Random(3)
+    facts = space.facts
+    for _ in range(10):
+        point = space.sample(random)
+        assert point is not None
+        alone = Decided(facts.nest, point, facts.sizes, facts.reassociate)
+        assert space.cost(point) == cost_of(alone, ASSUMED)
+        assert facts.decided(point) == alone
+        assert facts.decided(point).tasks is facts.plain.tasks
+
+
+def test_levels_that_mean_the_same_are_one() -> None:
+    """Nothing is joined along dimensions that nothing is carried along."""
+    facts = space_of(ROW_SUMS, {"rows": 64, "columns": 64}).facts
+    begin = Decisions((), ())
+    levels = facts.levels(begin)
+    points = [
+        facts.with_levels(begin, {**levels, "i": (Level(first, None), Level(last, 4))})
+        for first in (Execution.WORKGROUP, Execution.ATOMIC, Execution.PARTIAL)
+        for last in (Execution.INVOCATION, Execution.SUBGROUP)
+    ]
+    assert len(set(points)) == 1
+    carried = facts.with_levels(begin, {**levels, "j": (Level(Execution.LOOP, None), Level(Execution.SUBGROUP, 4))})
+    assert "subgroup" in print_decisions(carried)
 
 
 def test_parts_go_with_their_level() -> None:

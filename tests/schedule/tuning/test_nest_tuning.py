@@ -12,7 +12,7 @@ import pytest
 import tinct
 from tinct.ir.schedule.nodes import Decisions
 from tinct.ir.schedule.text import parse_decisions
-from tinct.tuning.nest_tuning import NestProblem, Task, size_class
+from tinct.tuning.nest_tuning import NestProblem, Task, size_class, structure
 from tinct.tuning.rejected import Rejected
 
 from ..nests import ROW_SUMS
@@ -61,6 +61,46 @@ def test_a_wrong_candidate_is_found_at_small_sizes() -> None:
     with pytest.raises(Rejected, match="sums differs from the definition at rows = 5") as found:
         problem(lower).check_small(Decisions((), ()))
     assert found.value.status == "wrong"
+
+
+def test_small_sizes_are_checked_once_for_each_structure() -> None:
+    nest = tinct.parse_nest(ROW_SUMS)
+    lowered: list[Decisions] = []
+
+    def lower(decisions: Decisions, sizes: Mapping[str, int]) -> object:
+        if sizes != SIZES:
+            lowered.append(decisions)
+        return nest.lower(decisions, sizes=sizes, reassociate=True)
+
+    its = NestProblem(Task(nest.ir, SIZES, lower, reassociate=True))  # type: ignore[arg-type]
+    its.reference = nest.run(its.data.inputs)
+    first, alike, other = (
+        parse_decisions(f"i: workgroup\nj: loop * {it}") for it in ("invocation(8)", "invocation(16)", "tree(8)")
+    )
+    assert structure(first) == structure(alike) != structure(other)
+    with its.bench:
+        for point in (first, alike, other):
+            its.measure(point, best=1e-9)
+        assert set(lowered) == {first, other}
+        its.compare([first, alike])  # what may be chosen is always checked
+    assert set(lowered) == {first, other, alike}
+
+
+def test_a_point_that_is_wrong_at_small_sizes_only_is_never_chosen() -> None:
+    right, wrong = other_nest("copy"), other_nest("abs")
+    first, alike = (parse_decisions(f"i: workgroup * invocation({it})") for it in (2, 4))
+
+    def lower(decisions: Decisions, sizes: Mapping[str, int]) -> object:
+        return (wrong if decisions == alike and sizes != SIZES else right).lower(decisions, sizes=sizes)
+
+    its = problem(lower)
+    its.reference = right.run(its.data.inputs, sizes=SIZES, device="cpu")
+    with its.bench:
+        its.measure(first, float("inf"))
+        assert its.measure(alike, best=1e-9) > 0
+        assert its.compare([first, alike])[1] == float("inf")
+        with pytest.raises(Rejected, match="differs from the definition"):
+            its.measure(alike, float("inf"))
 
 
 def test_a_candidate_that_is_wrong_at_the_tuned_sizes_only() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -27,6 +27,15 @@ class Grid:
 
     def starts(self) -> Sequence[Point]:
         return [(0, 0)]
+
+    def structured(self) -> Sequence[Point]:
+        return []
+
+    def kind(self, point: Point) -> Hashable:
+        return point
+
+    def shape(self, point: Point) -> Hashable:
+        return point
 
     def sample(self, random: Random) -> Point | None:
         return random.randrange(SIDE), random.randrange(SIDE)
@@ -87,6 +96,50 @@ def test_a_large_space_is_searched() -> None:
         assert len(set(bench.seen)) == len(bench.seen) <= 401
         near += bench.time(found.best) <= 1.05
     assert near >= 19
+
+
+@dataclass
+class Modelled(Grid):
+    """Costs are the times, but for points of every other column, which seem to take a tenth of theirs."""
+
+    best: Point = (0, 0)
+
+    def structured(self) -> Sequence[Point]:
+        return [(0, 0), (SIDE - 1, SIDE - 1)]
+
+    def kind(self, point: Point) -> Hashable:
+        return point[0] % 2
+
+    def cost(self, point: Point) -> Cost:
+        expected = Bench(self.best).time(point)
+        return Cost(0.0, expected if point[0] % 2 else 0.1 * expected)
+
+
+def test_what_is_expected_leads_to_the_best() -> None:
+    """Points that the model is wrong about are measured, but no more than few of them."""
+    for seed in range(20):
+        bench = Bench((41, 23))
+        found = bench.search(Modelled(is_small=False, best=bench.best), 30, seed).run()
+        assert found.seconds <= 2.0, seed
+        assert sum(it[0] % 2 == 0 for it in bench.seen[:10]) <= 8
+
+
+def test_starts_that_are_expected_to_take_far_longer_are_not_measured() -> None:
+    bench = Bench((5, 3))
+    grid = Modelled(is_small=True, best=bench.best)
+    grid.starts = lambda: [(41, 41), (5, 5)]  # type: ignore[method-assign]
+    bench.search(grid, 1000).run()
+    assert bench.seen[0] == (5, 5)
+    assert (41, 41) not in bench.seen
+
+
+def test_points_of_one_shape_are_not_measured_together() -> None:
+    bench = Bench((41, 23))
+    grid = Modelled(is_small=False, best=bench.best)
+    grid.shape = lambda point: (point[0] // 16, point[1] // 16)  # type: ignore[method-assign]
+    bench.search(grid, 13, 0).run()
+    shapes = [grid.shape(it) for it in bench.seen[1:9]]
+    assert len(set(shapes)) == len(shapes)
 
 
 def test_the_seed_fixes_the_order() -> None:

@@ -1,0 +1,102 @@
+"""Structured points: blocks of outputs that an invocation computes, with vectors along one dimension.
+
+A block loads each element of an input once for several outputs, so that a matrix product of blocks of 8 rows and two
+vectors of columns has ten loads for 16 products. Blocks need not be powers of two: those of 3, 6 or 12 may fit
+registers, or a size, better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Final
+
+from ..ir.schedule.nodes import Decisions, Execution, Level
+from .choices import Facts, with_workgroups
+from .level_patterns import Levels
+
+_LANES: Final = (16, 32, 64, 256)
+"""The invocations along the dimension of vectors."""
+_MOST_OF_BLOCKS: Final = 64
+"""The most invocations along that dimension where each has several outputs."""
+_SQUARE: Final = 16
+"""The invocations along each dimension of a square."""
+_COLUMNS: Final = (1, 2, 3, 4)
+"""Vectors of a block."""
+_ROWS: Final = (1, 4, 6, 8, 12)
+"""Rows of a block along another dimension."""
+_MOST_SUMS: Final = 32
+"""Rows and columns make at most as many outputs: more do not fit in registers."""
+
+
+def blocks(facts: Facts) -> Iterator[Decisions]:
+    """Blocks along the dimensions that nothing is carried along, squares, and vectors that share a reduction; not all
+    of them are legal.
+    """
+    free = [it for it in facts.extents if it not in facts.carried]
+    for along in free:
+        others = [it for it in free if it != along]
+        for other in others:
+            yield from _squares(facts, free, along, other)
+        for second in others or (None,):
+            yield from _of_pair(facts, free, along, second)
+    for along in sorted(facts.in_parts):
+        yield from _along_reduction(facts, free, along)
+
+
+def _of_pair(facts: Facts, free: list[str], along: str, other: str | None) -> Iterator[Decisions]:
+    for lanes, columns, rows in product(_LANES, _COLUMNS, _ROWS if other else (1,)):
+        is_wide = lanes > _MOST_OF_BLOCKS and columns * rows > 1
+        if is_wide or columns * rows > _MOST_SUMS or columns * lanes >= 2 * facts.extents[along]:
+            continue
+        levels = _spread(facts, free)
+        levels[along] = (*levels[along], *_unrolled(columns), Level(Execution.INVOCATION, lanes))
+        if other is not None:
+            levels[other] = (*levels[other], *_unrolled(rows))
+        yield from _with_grids(facts, facts.with_levels(Decisions((), ()), levels))
+
+
+def _squares(facts: Facts, free: list[str], along: str, other: str) -> Iterator[Decisions]:
+    """As many invocations along one dimension as along the other, for arrays that are transposed."""
+    for turns in (1, 4, 16):
+        levels = _spread(facts, free)
+        levels[along] = (*levels[along], Level(Execution.INVOCATION, _SQUARE))
+        levels[other] = (*levels[other], *_looped(turns), Level(Execution.INVOCATION, _SQUARE))
+        yield facts.with_levels(Decisions((), ()), levels)
+
+
+def _along_reduction(facts: Facts, free: list[str], along: str) -> Iterator[Decisions]:
+    """Invocations share what is carried along a dimension, for one or several elements of the outputs at a time."""
+    for lanes, turns in product(_LANES, (1, 4, 16)):
+        for unrolled in (1, 2, 4):
+            levels = _spread(facts, free)
+            levels[along] = (Level(Execution.LOOP, None), *_tree(unrolled), Level(Execution.INVOCATION, lanes))
+            if free:
+                levels[free[-1]] = (*levels[free[-1]], *_looped(turns))
+            yield facts.with_levels(Decisions((), ()), levels)
+
+
+def _spread(facts: Facts, free: list[str]) -> dict[str, Levels]:
+    levels: dict[str, Levels] = {it: (Level(Execution.LOOP, None),) for it in facts.extents}
+    return levels | {it: (Level(Execution.WORKGROUP, None),) for it in free[-3:]}
+
+
+def _with_grids(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
+    """The decisions with workgroups next to each other along each of two dimensions; of more, changes find which."""
+    names = with_workgroups(facts.levels(decisions))
+    yield decisions
+    if len(names) == 2:
+        yield replace(decisions, grid=names[::-1])
+
+
+def _unrolled(count: int) -> Levels:
+    return (Level(Execution.UNROLLED, count),) if count > 1 else ()
+
+
+def _looped(count: int) -> Levels:
+    return (Level(Execution.LOOP, count),) if count > 1 else ()
+
+
+def _tree(count: int) -> Levels:
+    return (Level(Execution.TREE, count),) if count > 1 else ()

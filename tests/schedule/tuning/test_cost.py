@@ -1,0 +1,152 @@
+"""What the cost model says is monotone in what it is about: more of the same is never cheaper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from tinct import Nest, parse_nest
+from tinct.ir.schedule.nodes import Load
+from tinct.ir.schedule.text import parse_decisions
+from tinct.transforms.schedule.decided import Decided
+from tinct.transforms.schedule.tasks import Carry
+from tinct.tuning.cache_traffic import Access, Box, Traffic, joined_accesses
+from tinct.tuning.cost import cost_of
+from tinct.tuning.lanes import Lanes
+from tinct.tuning.rates import ASSUMED, Rates
+
+from ..nests import ROW_SUMS
+
+BLOCK = "i: workgroup * unrolled(4)\nj: workgroup * unrolled(2) * invocation(16)\norder: k.0, i.1, j.1"
+SIZES = {"m": 512, "n": 512, "inner": 512}
+
+
+def product() -> Nest:
+    nest = Nest("product")
+    i, j, k = nest.dim("m"), nest.dim("n"), nest.dim("inner", name="k")
+    terms = nest.load("a", "f32", [i, k]) * nest.load("b", "f32", [k, j])
+    nest.store("c", nest.reduce("+", terms, on=[k]), [i, j])
+    return nest
+
+
+def decided(text: str, sizes: Mapping[str, int] = SIZES) -> Decided:
+    return Decided(product().ir, parse_decisions(text), sizes, reassociate=True)
+
+
+def expected(text: str, rates: Rates = ASSUMED, sizes: Mapping[str, int] = SIZES) -> float:
+    return cost_of(decided(text, sizes), rates).expected
+
+
+def traffic(text: str, sizes: Mapping[str, int] = SIZES, passes: int = 1) -> Traffic:
+    it = decided(text, sizes)
+    task = next(task for task in it.tasks if isinstance(task, Carry))
+    loads = [Access(load.array, load.subscripts) for load in it.nest.body if isinstance(load, Load)]
+    return Traffic(it, Lanes(it, ASSUMED), task, joined_accesses(loads), passes)
+
+
+@pytest.mark.parametrize("has_sets", [False, True])
+def test_a_larger_cache_gets_no_more(has_sets: bool) -> None:
+    found = [traffic(BLOCK).into(1 << size, has_sets=has_sets) for size in range(8, 26)]
+    assert found == sorted(found, reverse=True)
+    assert found[0] > 10 * found[-2]
+    assert found[-1] == 0  # all of it stays there
+
+
+def test_what_is_used_again_comes_once() -> None:
+    """With workgroups along rows one after another, and room for the columns of one, columns come once."""
+    along_rows, along_columns = traffic(f"{BLOCK}\ngrid j, i"), traffic(f"{BLOCK}\ngrid i, j")
+    columns, rows = 512 * 32 * 4, 4 * 512 * 4
+    size = 2 * (columns + rows)
+    whole = 512 * 512 * 4
+    assert along_rows.into(size, has_sets=False) == whole + whole * 16
+    assert along_columns.into(size, has_sets=False) == whole + whole * 128
+
+
+def test_rows_that_are_a_power_of_two_apart_share_sets() -> None:
+    box = Box((64, 16), (512, 1024), 4)
+    assert box.covered(64) == 64 * 64
+    assert box.occupied(0) == box.covered(64)
+    assert box.occupied(4096) == 64 * 4096
+    assert box.occupied(1024) == 64 * 1024
+    assert Box((64, 16), (512, 1040), 4).occupied(4096) == box.covered(64)
+
+
+def test_units_that_boxes_cover() -> None:
+    assert Box((4, 8), (4, 8), 4).covered(64) == 128
+    assert Box((4, 1), (4, 8), 4).covered(64) == 128  # rows are half a line apart
+    assert Box((4, 1), (4, 1024), 4).covered(64) == 256
+    assert Box((4, 1), (4, 1024), 4).covered(4096) == 4 * 4096
+
+
+def test_rows_in_pages_of_their_own() -> None:
+    columns = "i: loop\nj: workgroup * invocation(16)"
+    sizes = {"m": 1, "n": 4096, "inner": 4096}
+    near, far = traffic(columns, {**sizes, "inner": 1024}).pages(), traffic(columns, sizes).pages()
+    assert far > 100 * near
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        pytest.param(BLOCK, "i: workgroup\nj: workgroup * invocation(16)", id="a block uses what it loads again"),
+        pytest.param(BLOCK, BLOCK.replace("(4)", "(64)"), id="registers are spilled"),
+        pytest.param(
+            "i: workgroup\nj: workgroup * invocation(16)",
+            "j: workgroup\ni: workgroup * invocation(16)",
+            id="neighbouring lanes have neighbouring elements",
+        ),
+        pytest.param(
+            "i: workgroup\nj: workgroup * unrolled(4) * invocation(16)\norder: k.0, j.1",
+            "i: workgroup\nj: workgroup * invocation(16) * unrolled(4)\norder: k.0, j.2",
+            id="vectors are not interleaved",
+        ),
+        pytest.param(BLOCK, BLOCK.replace("invocation(16)", "invocation(4)"), id="vectors are full"),
+        pytest.param("i: workgroup\nj: workgroup", "i: loop\nj: loop", id="units are busy"),
+        pytest.param(
+            "i: workgroup\nj: workgroup * invocation(16)",
+            "i: workgroup\nj: workgroup * invocation(16)\nk: loop * unrolled(16)\norder: k.0, k.1",
+            id="code is small",
+        ),
+    ],
+)
+def test_what_is_cheaper(better: str, worse: str) -> None:
+    assert expected(better) < expected(worse)
+
+
+def test_slower_machines_take_longer() -> None:
+    text = "i: workgroup * invocation(4)\nj: workgroup * invocation(16)\nk: loop * invocation(4)"
+    before = expected(text)
+    slower = [
+        replace(ASSUMED, **{name: getattr(ASSUMED, name) * factor})
+        for name, factor in {
+            "memory": 0.1,
+            "operations": 0.1,
+            "launch": 10,
+            "load": 10,
+            "gather": 10,
+            "barrier": 10,
+            "workgroup": 10,
+        }.items()
+    ]
+    assert all(expected(text, it) >= before for it in slower)
+    assert sum(expected(text, it) > before for it in slower) >= 5
+
+
+def test_loads_of_a_vector() -> None:
+    """One element for all lanes, neighbours, interleaved vectors, and lanes that lie apart."""
+    nest = parse_nest(ROW_SUMS).ir
+    costs: list[float] = []
+    for text in (
+        "i: workgroup\nj: loop",
+        "i: workgroup\nj: loop * invocation(16)",
+        "i: workgroup\nj: loop * invocation(16) * unrolled(2)\norder: j.0, j.2",
+        "i: workgroup\nj: loop * invocation(16) * unrolled(4)\norder: j.0, j.2",
+        "i: workgroup * invocation(16)\nj: loop",
+    ):
+        it = Decided(nest, parse_decisions(text), {"rows": 1, "columns": 1024}, reassociate=True)
+        load = next(load for load in it.nest.body if isinstance(load, Load))
+        costs.append(Lanes(it, ASSUMED).access("x", load.subscripts))
+    assert costs == sorted(costs)
+    assert len(set(costs)) == len(costs)
