@@ -3,7 +3,7 @@
 An increment loads what the one before it stored, if both are of one counter, and waits for it. Neighbouring elements
 are often equal, so lanes count in different tables. The tables are in scratch memory, where each call of the machine
 code clears them first and adds them to the binding in the end. That is possible where workers have private copies of
-the binding (see `privatise`): nobody looks at it before.
+the binding (see `privatise`): nobody looks at it before. A dispatch that is stopped loses what its tables hold.
 """
 
 from __future__ import annotations
@@ -61,13 +61,15 @@ def find_tables(
 ) -> list[CounterTables]:
     """The tables of all private bindings that are arrays of counters of which few are used."""
     words: dict[Storage, int] = {}
+    scattered: set[Storage] = set()
     for node in live:
         if isinstance(node, h.Atomic) and plan.of(node).is_binding:
             words[plan.of(node)] = max(words.get(plan.of(node), 0), _words(node, types))
+            scattered |= {plan.of(node)} if _is_scattered(node) else set()
     added = {it.parameter for it in privates if it.kind == "add"}
     tables: list[CounterTables] = []
     for storage, used in words.items():
-        if storage.parameter not in added or used < _FEWEST:
+        if storage.parameter not in added or storage not in scattered or used < _FEWEST:
             continue
         match storage.layout:
             case ArrayLayout(ScalarLayout(size=4), h.DynamicLiteral() | h.DynamicParameter() as extent, stride=4):
@@ -80,6 +82,12 @@ def find_tables(
             case _:
                 pass
     return tables
+
+
+def _is_scattered(node: h.Atomic) -> bool:
+    """Whether lanes may update different counters."""
+    positions = [it.position for it in node.indices if isinstance(it, h.PositionIndex)]
+    return not all(isinstance(it, h.ConstantNode) for it in positions)
 
 
 def _words(node: h.Atomic, types: Mapping[h.Node, h.Type]) -> int:
