@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.copying import copied
@@ -231,6 +232,8 @@ def _sources(node: h.Atomic | h.Reduce | h.Phi) -> Sequence[h.Node]:
             return [init, update]
         case h.Phi(values=values):
             return values
+        case _:
+            assert_never(node)
 
 
 def _is_zero(node: h.Node) -> bool:

@@ -22,16 +22,14 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_id) 
     for (var start = 0u; start < size.words; start += TILE) {
         let column = start + local.x;
         let row = start + local.y;
-        a_tile[local.y][local.x] = select(
-            0u,
-            a[id.y * size.words + column],
-            id.y < size.m && column < size.words,
-        );
-        b_tile[local.y][local.x] = select(
-            0u,
-            b[row * size.n + id.x],
-            row < size.words && id.x < size.n,
-        );
+        a_tile[local.y][local.x] = 0u;
+        if id.y < size.m && column < size.words {
+            a_tile[local.y][local.x] = a[id.y * size.words + column];
+        }
+        b_tile[local.y][local.x] = 0u;
+        if row < size.words && id.x < size.n {
+            b_tile[local.y][local.x] = b[row * size.n + id.x];
+        }
         workgroupBarrier();
         for (var i = 0u; i < TILE; i++) {
             sum += dot4I8Packed(a_tile[local.y][i], b_tile[i][local.x]);

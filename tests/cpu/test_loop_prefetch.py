@@ -26,11 +26,11 @@ FAR = {
     "grid stride, while": "var i = g.x; while true { if i >= n { break; } sum ^= x[i]; i += groups.x << 6u; }",
     "tile": "for (var k = 0u; k < n; k++) { sum += x[w.x * 4096u + k * 256u + t]; }",
     "tile, one counter": "let e = w.x * 4096u + n; for (var i = w.x * 4096u + t; i < e; i += 512u) { sum += x[i]; }",
+    "far rows": "for (var k = 0u; k < n; k++) { sum += x[k * 1024u + t]; }",
 }
 NEAR = {
     "rows": "for (var k = 0u; k < n; k++) { sum += x[k * n + t]; }",
     "a row of a tile": "for (var k = 0u; k < n; k++) { sum += x[w.x * 1024u + k * 64u + t]; }",
-    "all workgroups read the same": "for (var k = 0u; k < n; k++) { sum += x[k * 1024u + t]; }",
     "overlapping tiles": "for (var k = 0u; k < n; k++) { sum += x[w.x * 64u + k * 256u + t]; }",
     "far tiles": "for (var k = 0u; k < n; k++) { sum += x[w.x * 1000000u + k * 256u + t]; }",
 }

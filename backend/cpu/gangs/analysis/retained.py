@@ -2,20 +2,19 @@
 
 What is used after a divergent loop is needed as it was in each lane's last iteration. A Phi at the head of the loop can
 keep that itself, if each iteration changes it only in lanes that go on to the next one. No copy is made of it then,
-which would take a register and a masked move in each iteration. The change needs no choice at the end of the iteration
-if a Phi before that chooses values under the masks of some lanes, and the value at the head for all others.
+which would take a register in the loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from .....ir.hercules import nodes as h
 from .shapes import Shapes
 
 
 class RetainedPhis:
-    """Which Phis keep their values, and by which values they go on unchanged in all other lanes."""
+    """Which Phis keep their values."""
 
     def __init__(self, shapes: Shapes) -> None:
         self._shapes, self._body = shapes, shapes.body
@@ -31,15 +30,3 @@ class RetainedPhis:
             return False
         around = [it for it in self._body.enclosing(region) if it is not level and it in self._shapes.divergent]
         return all(block in it.leaders for block in uses for it in around)
-
-    def goes_on(self, value: h.Node, phi: h.Phi, otherwise: Mapping[h.Phi, h.Node]) -> bool:
-        """Whether the vector of what a Phi becomes has the Phi's value in lanes that do not take the back edge.
-        `otherwise` has the value of a merged Phi in lanes that come by none of the edges to it.
-        """
-        assert isinstance(phi.region, h.Region)
-        (back,) = self._body.level_of[phi.region].back
-        while isinstance(value, h.Phi) and value is not phi:
-            if self._shapes.keys.get(value.region) is not self._shapes.edge_keys[back] or value not in otherwise:
-                return False
-            value = otherwise[value]
-        return value is phi

@@ -12,7 +12,7 @@ from .....ir.hercules.types import is_collection
 from ... import data
 from ...layout import ArrayLayout, ScalarLayout, natural_layout
 from ...memory import Address
-from ..analysis.body import BlockEdge, Level
+from ..analysis.body import BlockEdge
 from ..analysis.retained import RetainedPhis
 from ..context import GangContext
 from ..memory.addresses import LaneAddress
@@ -41,10 +41,6 @@ class Merges:
         """For each block before an inner fork, the fork's Reduces whose collections begin as copies."""
         self._phi_slots: dict[h.Phi, tuple[str, list[str]]] = {}
         self._first: dict[tuple[h.Phi, bool], h.Node] = {}
-        self._otherwise: dict[h.Phi, h.Node] = {}
-        """The value of a Phi in lanes that come by none of the edges to it, where that is known."""
-        self._guards: dict[Level, tuple[int, ...]] = {}
-        """The guards around the code of a level."""
         for node in context.placed.function.nodes:
             if node in context.placed.live:
                 self._find(node)
@@ -83,9 +79,6 @@ class Merges:
 
     def begin(self, region: h.Node) -> None:
         """Load the scalar Phis of a region."""
-        level = self._body.level_of[region]
-        if level.header is region:
-            self._guards[level] = self._values.slots.guards
         if region not in self._phis:
             return
         with self._site.at(region):
@@ -155,35 +148,18 @@ class Merges:
         is_first = self._first.setdefault((phi, is_back), leader) is leader
         leaves = self._masks.leaves_divergent(edge)
         is_vector = values.is_vector_at(phi, region)
-        is_kept = leaves or not is_first or (is_back and is_vector and self._must_keep(phi, value))
+        is_kept = leaves or not is_first or (is_back and is_vector and self._is_retained(phi) and value is not phi)
         for part in self._parts(len(slots)):
             mask = self._masks.here()
             stored = values.vector(value) if is_vector else values.scalar(value)
-            other = None if leaves or not is_kept else self._changing(phi, leader)
             if is_vector and mask is not None and is_kept:
                 scalar, before = data.llvm_type(self._types[phi]), values.slots.load(type, slots[part])
+                other = None if leaves else self._changing(phi, leader)
                 if other is None:
                     stored = values.vec.select(mask, scalar, stored, before)
                 else:
                     stored = values.vec.select(other, scalar, before, stored)
             values.slots.store(type, stored, slots[part])
-            if not is_kept or other is not None:
-                self._note_otherwise(phi, value)
-            elif is_first:
-                self._otherwise.pop(phi, None)
-
-    def _note_otherwise(self, phi: h.Phi, value: h.Node) -> None:
-        """A value was stored for all lanes but those that come by other edges; each time, if nothing jumps over it."""
-        region = phi.region
-        assert isinstance(region, h.Region)
-        if self._guards.get(self._body.level_of[region]) == self._values.slots.guards:
-            self._otherwise[phi] = value
-        else:
-            self._otherwise.pop(phi, None)
-
-    def _must_keep(self, phi: h.Phi, value: h.Node) -> bool:
-        """Whether a choice at the end of an iteration must keep a Phi's value in lanes that do not go on."""
-        return self._is_retained(phi) and not self._retained.goes_on(value, phi, self._otherwise)
 
     def _changing(self, phi: h.Phi, second: h.Node) -> str | None:
         """The mask of the lanes that come by the first of two edges, if only that one brings a value computed there.

@@ -71,11 +71,6 @@ class Slots:
         self._resets.pop()
 
     @property
-    def guards(self) -> tuple[int, ...]:
-        """The numbers of the guards around the current position, outermost first."""
-        return self._site
-
-    @property
     def depth(self) -> int:
         """The number of open levels."""
         return len(self._resets)
