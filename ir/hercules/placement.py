@@ -303,8 +303,8 @@ class _Placer:
     def _find_earliest(self, order: list[Node]) -> None:
         """The highest block of each node that all its operands, and its home if it has one, dominate.
 
-        A consumer stays below the readers of what it consumes. That and the homes depend on each other: a few rounds
-        settle them.
+        A consumer stays below the readers of what it consumes, and below the branch to the other consumers. That and the
+        homes depend on each other: a few rounds settle them.
         """
         homes: dict[Node, Node] = {}
         for _ in range(_ROUNDS):
@@ -312,7 +312,7 @@ class _Placer:
             for node in order:
                 above = [self._available(operand, node) for operand in predecessors(node)]
                 highest = self._deepest([*above, homes[node]] if node in homes else above)
-                self.early[node] = self._fixed_at(node) or self._below_readers(node, highest)
+                self.early[node] = self._fixed_at(node) or self._below_others(node, highest)
             known, homes = homes, self._homes(order)
             if homes == known:
                 return
@@ -325,17 +325,29 @@ class _Placer:
             return at if at in self.nest.around[self.late[user]] else self.leaders[self.nest.joins[at]]
         return at
 
-    def _below_readers(self, node: Node, highest: Node) -> Node:
-        """The highest block, from `highest` down, that no reader of a version that the node consumes can follow."""
+    def _below_others(self, node: Node, highest: Node) -> Node:
+        """The highest block, from `highest` down, that no reader of a version that the node consumes can follow, and
+        that leads to no other consumer of the version.
+        """
+        latest = self.late.get(node, highest)
+        versions = [version for version, use in self.takes[node] if use.control is None]
         readers = [
             (version, self.early.get(reader.user, highest))
-            for version, use in self.takes[node]
-            if use.control is None
+            for version in versions
             for reader in self.readers.get(version, ())
             if reader.control is None and reader.user is not node
         ]
+        others = [
+            block
+            for version in versions
+            for use in self.consumers[version]
+            if use.user is not node and (block := self._lowest(use)) is not None
+        ]
+        branches = {at for block in others if (at := self.tree.common(latest, block)) is not latest}
         best = highest
-        for at in self.tree.chain(self.late.get(node, highest)) if readers else ():
+        for at in self.tree.chain(latest) if readers or branches else ():
+            if at in branches:
+                break
             if self.leaders[at] is not at:
                 continue
             if any(self._is_ahead(version, at, reader) for version, reader in readers):

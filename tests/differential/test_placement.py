@@ -36,6 +36,15 @@ BODIES = {
         tile[i] = p;
     }
     out[0] = v ^ p;""",
+    "of two writes to the zeros of workgroup memory, one has operands that are known everywhere": """
+    if data[n] % 3u == 1u {
+        tile[i] = i;
+        v = tile[i];
+    } else {
+        tile[i] = data[n];
+        v += extractBits(data[n], tile[i], 7u);
+    }
+    out[0] = v;""",
 }
 
 

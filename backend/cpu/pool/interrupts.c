@@ -56,7 +56,7 @@ bool interrupt_raises_here(void) {
 
 void interrupts_watch(Interrupts *interrupts, Stop *stop) {
     struct sigaction before, action = {.sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
-    sigemptyset(&action.sa_mask);
+    action.sa_mask = handler_mask();
     *interrupts = (Interrupts){.stop = stop, .around = watched};
     if (interrupts->around != NULL) {
         interrupts->python = interrupts->around->python;

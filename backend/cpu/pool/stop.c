@@ -109,7 +109,7 @@ static void set_handler(void) {
     }
     atomic_store(&previous_takes_info, takes_info);
     atomic_store(&previous_handler, takes_info ? (uintptr_t)now.sa_sigaction : (uintptr_t)now.sa_handler);
-    sigemptyset(&ours.sa_mask);
+    ours.sa_mask = handler_mask();
     sigaction(STOP_SIGNAL, &ours, NULL);
 }
 
@@ -117,6 +117,16 @@ sigset_t worker_mask(void) {
     sigset_t mask;
     sigfillset(&mask);
     sigdelset(&mask, STOP_SIGNAL);
+    return mask;
+}
+
+sigset_t handler_mask(void) {
+    static const int of_instructions[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+    sigset_t mask;
+    sigfillset(&mask);
+    for (size_t i = 0; i < sizeof of_instructions / sizeof *of_instructions; i++) {
+        sigdelset(&mask, of_instructions[i]);
+    }
     return mask;
 }
 

@@ -44,6 +44,11 @@ void runner_begin_worker(Runner *runner);
 // All signals but the one that stops machine code.
 sigset_t worker_mask(void);
 
+// The signals that a handler blocks while it runs: all that do not come from an instruction of its own. So handlers do
+// not interrupt one another: an alternate stack, which faulthandler makes 16 kB large, has room for the registers of
+// four of them with AVX-512, and Linux ends the program when it is full.
+sigset_t handler_mask(void);
+
 // Calls machine code, unless the job is stopped; returns early once it is.
 void runner_call(Runner *runner, Stop *stop, void (*code)(const void *argument), const void *argument);
 
