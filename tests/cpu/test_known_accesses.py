@@ -9,7 +9,7 @@ import pytest
 from tests.cpu.test_windows import available
 
 import tinct
-from tinct.backend.cpu.gangs.choice import straight
+from tinct.backend.cpu.gangs import budgets
 
 LANES = 64
 HEAD = """
@@ -186,7 +186,7 @@ def test_answers(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", ["tree by products", "pairs", "pairs by quotients, counted down", "partners"])
 def test_accesses_are_vectors(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Loops that are too long to be straight access workgroup memory without gathers and scatters, on any target."""
-    monkeypatch.setattr(straight, "MOST_OPERATIONS", 0)
+    monkeypatch.setattr(budgets, "STRAIGHT", 0)
     code = tinct.load(words(name)).compilation("main", {}).cpu.llvm(optimised=False)
     states = code[code.index("switch i64") :]
     after = states.index("\njoin")

@@ -70,9 +70,8 @@ def movement(position: h.Node, loop: Loop, placed: Placement) -> Form | None:
     return total
 
 
-def start(position: h.Node, loop: Loop) -> Form | None:
-    """A position in the first iteration of a loop; None if a counter of the loop begins in several ways."""
-    form = form_of(position)
+def start(form: Form, loop: Loop) -> Form | None:
+    """A form in the first iteration of a loop; None if a counter of the loop begins in several ways."""
     total = Form(constant=form.constant)
     for term, factor in form.terms.items():
         starts = [Form({term: 1})]

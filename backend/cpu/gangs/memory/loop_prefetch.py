@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
 from .....ir.hercules.graph import predecessors
-from ..analysis.forms import movement, start
+from ..analysis.forms import form_of, movement, start
 from ..analysis.shapes import UNIFORM
 from ..context import GangContext
 from .addresses import ValueQueries, VaryingIndex
@@ -85,7 +85,7 @@ class LoopPrefetches:
         """The bytes between what two workgroups read at first; 0 if a counter begins in several ways."""
         total = 0
         for index in varying:
-            first = start(index.position, loop)
+            first = start(form_of(index.position), loop)
             if first is None:
                 return 0
             total += index.stride * sum(factor for node, factor in first.terms.items() if self._is_workgroup(node))
