@@ -13,11 +13,13 @@ from ...ir.hercules.graph import def_use
 from ...ir.hercules.loop_collects import collects_in_place
 from ...ir.hercules.placement import Placement, place_nodes
 from .layout import Layout
+from .machine import costs_so_far
 from .privatise import private_bindings
 from .storage import StoragePlan
+from .threads import available_processors
 
 if TYPE_CHECKING:
-    from .gangs import GangAnalysis, Grouped
+    from .gangs import GangAnalysis, WorkgroupsOfOne
     from .gangs.choice.counted import Arrival
     from .gangs.choice.widen import ThreadLimit
 
@@ -67,22 +69,27 @@ def analyse_for_gangs(
     function: h.Function, bindings: Mapping[int, Layout], lanes: int
 ) -> tuple[AnalysedFunction, str | None]:
     """Analyse a function whose forks run as gangs, and give the reason if they cannot."""
-    from .gangs import grouped, widened
+    from .gangs import widened, workgroups_of_one
 
-    gathered = grouped(function, lanes)
-    if gathered is not None:
-        return _with_gathered(gathered, analyse(function, bindings), lanes)
+    single = workgroups_of_one(function)
+    if single is not None:
+        return _with_gathered(single, analyse(function, bindings), lanes)
     wide, limit = widened(function, lanes)
     return with_gangs(analyse(wide, bindings), lanes, limit)
 
 
-def _with_gathered(gathered: Grouped, alone: AnalysedFunction, lanes: int) -> tuple[AnalysedFunction, str | None]:
+def _with_gathered(single: WorkgroupsOfOne, alone: AnalysedFunction, lanes: int) -> tuple[AnalysedFunction, str | None]:
     """The function with gangs of workgroups; that with workgroups one after another if workers have copies of bindings,
-    which the two would have to share, or if stores in loops take most of the time.
+    which the two would have to share, or if gangs are estimated to gain nothing.
     """
+    from .gangs import gang_time, grouped
+
     has_copies = any(private_bindings(alone.placed, alone.plan, alone.users, alone.bindings))
-    if has_copies or _stores_cheap_values(alone):
+    time = gang_time(alone.placed, alone.plan, lanes, costs_so_far().access)
+    if has_copies or time >= lanes:
         return with_gangs(alone, lanes, None)
+    # so many workgroups take all workers as long one after another as a gang takes one worker
+    gathered = grouped(single, lanes, few=int(time * available_processors()))
     analysed, reason = with_gangs(analyse(gathered.function, alone.bindings), lanes, gathered.limit)
     return replace(analysed, for_few=FewWorkgroups(alone, gathered.workgroups, gathered.few)), reason
 
@@ -96,16 +103,3 @@ def with_gangs(
     choice = choose_gangs(analysed.placed, analysed.plan, lanes, limit)
     gangs = tuple(analyse_gang(analysed.placed, it, analysed.plan, analysed.users) for it in choice.gangs)
     return replace(analysed, gangs=gangs, unrolled=choice.unrolled, straight=choice.straight), obstacle(gangs)
-
-
-def _stores_cheap_values(analysed: AnalysedFunction) -> bool:
-    """Whether loops store to bindings and compute little. Lanes that go along rows of their own then store to as many
-    cache lines in turn: a running sum over tiles of 256 elements took 1.6 times as long (Zen 4).
-    """
-    placed = analysed.placed
-    inside = [it for it, at in placed.place.items() if placed.loops.around[at]]
-    stores = any(isinstance(it, h.Write) and analysed.plan.of(it).is_binding for it in inside)
-    divisions = (h.BinaryOp.DIV, h.BinaryOp.REM)
-    return stores and not any(
-        isinstance(it, h.Intrinsic) or (isinstance(it, h.Binary) and it.op in divisions) for it in inside
-    )

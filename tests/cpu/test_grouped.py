@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import tinct
-from tinct.backend.cpu.gangs import grouped
+from tinct.backend.cpu import analysed
+from tinct.backend.cpu.gangs import workgroups_of_one
+from tinct.backend.cpu.target import current_target
 
 HEAD = """
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
@@ -55,13 +59,54 @@ def test_answers_are_the_interpreters(name: str, monkeypatch: pytest.MonkeyPatch
             np.testing.assert_array_equal(array, expected[output], f"{output}, {workgroups}")
 
 
-def test_stores_of_cheap_values_in_loops_stay_apart() -> None:
-    body = "var sum = 0u; for (var i = 0u; i < 25u; i++) { sum += data[w.x * 25u + i]; out[w.x * 25u + i] = sum; }"
-    assert kernel(body).shader.compilation("main", {}).cpu.tier == "lane"
+LOOP = "for (var i = 0u; i < 25u; i++) { BODY }"
+ROW = "w.x * 25u + i"
+KEPT_APART = {
+    "a running sum": f"sum += data[{ROW}]; out[{ROW}] = sum;",
+    "a running sum, in another order": "let at = i + 25u * w.x; out[at] = sum + data[at]; sum += data[at];",
+    "a scaled row": f"out[{ROW}] = data[{ROW}] << 1u;",
+}
+GATHERED = {
+    "a row of costly values": f"sum = ((sum ^ data[{ROW}]) * 31u + 7u) * (sum + 5u); out[{ROW}] = sum;",
+    "few stores of sums": f"for (var j = 0u; j < 30u; j++) {{ sum = (sum ^ j) * 31u; }} out[{ROW}] = sum;",
+    "a column": "sum += data[w.x + i * 40u]; out[i * 40u + w.x] = sum;",
+    "a column by strides": "var at = w.x; while at < 1000u { sum += data[at]; out[at] = sum; at += 40u; }",
+    "a short row": "for (var k = 0u; k < 2u; k++) { out[w.x * 2u + k] = data[w.x * 2u + k] + i; }",
+}
+
+
+def tier(body: str) -> str:
+    return kernel(f"var sum = 0u; {LOOP.replace('BODY', body)}").shader.compilation("main", {}).cpu.tier
+
+
+@pytest.mark.parametrize("name", KEPT_APART)
+def test_cheap_values_in_rows_of_their_own_stay_apart(name: str) -> None:
+    assert tier(KEPT_APART[name]) == "lane"
+
+
+@pytest.mark.parametrize("name", GATHERED)
+def test_others_with_stores_in_loops_are_gathered(name: str) -> None:
+    assert tier(GATHERED[name]) == "gang"
+
+
+def most_apart(body: str) -> int:
+    """The most workgroups that run one after another."""
+    compilation = kernel(body).shader.compilation("main", {})
+    text = compilation.cpu.llvm(optimised=False)
+    found = re.search(r"%are.few = icmp ule i64 %workgroups, (\d+)", text)
+    assert found is not None
+    return int(found[1])
+
+
+def test_few_workgroups_run_one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    lanes = current_target().vector_bytes // 4
+    monkeypatch.setattr(analysed, "available_processors", lambda: 6)
+    assert most_apart("out[w.x] = (data[w.x] * 3u + 7u) * (w.x + 5u);") < 12, "a gang takes as long as one lane"
+    assert most_apart(BODIES["a loop of its own"]) == 6 * lanes // 2, "lanes leave the loop one by one"
 
 
 def is_grouped(body: str, size: str = "1") -> bool:
-    return grouped(kernel(body, size).shader.compilation("main", {}).hercules.function, 16) is not None
+    return workgroups_of_one(kernel(body, size).shader.compilation("main", {}).hercules.function) is not None
 
 
 def test_workgroups_of_one_invocation_are_gathered() -> None:

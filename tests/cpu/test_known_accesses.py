@@ -4,12 +4,17 @@ of the processor, in several spellings, and code without gathers.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.cpu.test_windows import available
 
 import tinct
-from tinct.backend.cpu.gangs.choice import straight
+from tinct.backend.cpu.gangs import budgets
+from tinct.backend.cpu.gangs.choice.states import break_even
+from tinct.backend.cpu.machine.known import known_costs
+from tinct.backend.cpu.target import current_target
 
 LANES = 64
 HEAD = """
@@ -186,8 +191,14 @@ def test_answers(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", ["tree by products", "pairs", "pairs by quotients, counted down", "partners"])
 def test_accesses_are_vectors(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Loops that are too long to be straight access workgroup memory without gathers and scatters, on any target."""
-    monkeypatch.setattr(straight, "MOST_OPERATIONS", 0)
+    monkeypatch.setattr(budgets, "STRAIGHT", 0)
     code = tinct.load(words(name)).compilation("main", {}).cpu.llvm(optimised=False)
     states = code[code.index("switch i64") :]
     after = states.index("\njoin")
     assert "llvm.masked" not in states[:after]
+
+
+def test_states_gain_more_where_gathers_take_longer() -> None:
+    costs = replace(known_costs(current_target()).access, gather=6.0, loads=3.5, shuffle=0.25)
+    shares = [break_even(replace(costs, loads=it)) for it in (0.5, 2.0, 3.5)]
+    assert shares == [1.0, 1 / 2.5, 1 / 4]

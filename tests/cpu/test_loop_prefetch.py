@@ -32,6 +32,7 @@ NEAR = {
     "rows": "for (var k = 0u; k < n; k++) { sum += x[k * n + t]; }",
     "a row of a tile": "for (var k = 0u; k < n; k++) { sum += x[w.x * 1024u + k * 64u + t]; }",
     "overlapping tiles": "for (var k = 0u; k < n; k++) { sum += x[w.x * 64u + k * 256u + t]; }",
+    "rows that a table moves": "for (var k = 0u; k < n; k++) { sum += x[g.x + x[k] + k * (64u * groups.x)]; }",
     "far tiles": "for (var k = 0u; k < n; k++) { sum += x[w.x * 1000000u + k * 256u + t]; }",
 }
 

@@ -14,7 +14,8 @@ from ....base.lazy_names import lazy_names
 if TYPE_CHECKING:
     from .analysis.analyse import GangAnalysis, analyse_gang
     from .choice.choose import choose_gangs
-    from .choice.grouped import Grouped, grouped
+    from .choice.gathering import gang_time
+    from .choice.grouped import WorkgroupsOfOne, grouped, workgroups_of_one
     from .choice.widen import widened
     from .emit import GangEmitter
     from .legality import obstacle
@@ -22,12 +23,14 @@ if TYPE_CHECKING:
 __all__ = [
     "GangAnalysis",
     "GangEmitter",
-    "Grouped",
+    "WorkgroupsOfOne",
     "analyse_gang",
     "choose_gangs",
+    "gang_time",
     "grouped",
     "obstacle",
     "widened",
+    "workgroups_of_one",
 ]
 
 __getattr__ = lazy_names(
@@ -35,11 +38,13 @@ __getattr__ = lazy_names(
     {
         "GangAnalysis": "analysis.analyse",
         "GangEmitter": "emit",
-        "Grouped": "choice.grouped",
+        "WorkgroupsOfOne": "choice.grouped",
         "analyse_gang": "analysis.analyse",
         "choose_gangs": "choice.choose",
+        "gang_time": "choice.gathering",
         "grouped": "choice.grouped",
         "obstacle": "legality",
         "widened": "choice.widen",
+        "workgroups_of_one": "choice.grouped",
     },
 )

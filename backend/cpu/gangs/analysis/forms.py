@@ -59,41 +59,69 @@ def form_of(node: h.Node, depth: int = _DEPTH) -> Form:
             assert_never(node)
 
 
+def movement(position: h.Node, loop: Loop, placed: Placement) -> Form | None:
+    """By what a position moves in each iteration of a loop; None if that is not the same in all of them."""
+    total = Form()
+    for term, factor in form_of(position).terms.items():
+        change = _change(term, loop, placed)
+        if change is None:
+            return None
+        total = total.plus(change, factor)
+    return total
+
+
+def start(form: Form, loop: Loop) -> Form | None:
+    """A form in the first iteration of a loop; None if a counter of the loop begins in several ways."""
+    total = Form(constant=form.constant)
+    for term, factor in form.terms.items():
+        starts = [Form({term: 1})]
+        if isinstance(term, h.Phi) and term.region is loop.header:
+            starts = [form_of(it) for it in _incoming(term, loop, is_first=True)]
+        if len(starts) != 1:
+            return None
+        total = total.plus(starts[0], factor)
+    return total
+
+
 def advance(position: h.Node, loop: Loop, placed: Placement) -> float:
     """How far a position moves in each iteration of a loop, at least: 0 if it may stay, infinity where it moves by a
     number of elements that is no constant, such as the length of a row.
     """
     total, is_unknown = 0.0, False
     for term, factor in form_of(position).terms.items():
-        step = _step(term, loop)
-        if step is not None:
-            total += factor * step
-        elif _depends(term, loop, placed):
+        change = _change(term, loop, placed)
+        if change is not None and not change.terms:
+            total += factor * change.constant
+        else:
             is_unknown = isinstance(term, h.Binary) and term.op is h.BinaryOp.MUL
             if not is_unknown:
                 return 0.0
     return float("inf") if is_unknown else abs(total)
 
 
-def constant_advance(position: h.Node, loop: Loop, placed: Placement) -> int | None:
-    """By how many elements a position moves in each iteration of a loop; None if that is no constant."""
-    total = 0
-    for term, factor in form_of(position).terms.items():
-        step = _step(term, loop)
-        if step is None and _depends(term, loop, placed):
-            return None
-        total += factor * (step or 0)
-    return total
+def _change(term: h.Node, loop: Loop, placed: Placement) -> Form | None:
+    """By what a term changes in each iteration: a counter, its product with a number, or what stays the same."""
+    match term:
+        case h.Phi(region=region) if region is loop.header:
+            changes = [form_of(it).plus(Form({term: 1}), -1) for it in _incoming(term, loop, is_first=False)]
+            return changes[0] if all(it == changes[0] for it in changes) else None
+        case (
+            h.Binary(op=h.BinaryOp.MUL, lhs=h.Phi() as counter, rhs=other)
+            | h.Binary(op=h.BinaryOp.MUL, lhs=other, rhs=h.Phi() as counter)
+        ) if counter.region is loop.header:
+            change = _change(counter, loop, placed)
+            is_even = change is not None and not change.terms and not _depends(other, loop, placed)
+            return Form().plus(form_of(other), change.constant) if change is not None and is_even else None
+        case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
+            return None if _depends(term, loop, placed) else Form()
+        case _:
+            assert_never(term)
 
 
-def _step(term: h.Node, loop: Loop) -> int | None:
-    """The constant that a Phi of the loop is increased by in each iteration."""
-    if not isinstance(term, h.Phi) or term.region is not loop.header:
-        return None
-    pairs = zip(loop.header.predecessors, term.values, strict=True)
-    forms = [form_of(it) for control, it in pairs if control in loop.latches]
-    steps = {it.constant if it.terms == {term: 1} else None for it in forms}
-    return steps.pop() if len(steps) == 1 else None
+def _incoming(phi: h.Phi, loop: Loop, *, is_first: bool) -> list[h.Node]:
+    """What a Phi of a loop's header is in the first iteration, or in one after another iteration."""
+    pairs = zip(loop.header.predecessors, phi.values, strict=True)
+    return [value for control, value in pairs if (control in loop.latches) is not is_first]
 
 
 def _starts(phi: h.Phi, placed: Placement) -> list[h.Node]:

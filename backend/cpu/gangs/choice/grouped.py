@@ -17,10 +17,18 @@ from .....ir.hercules.graph import def_use, map_predecessors
 from .....ir.hercules.types import U32
 from .widen import ThreadLimit, casts_of, hands_through, perfect_nest
 
-_FEW = 2
-"""The most workgroups that run one after another, in gangs: a gang takes about as long as half of its lanes would, and
-one worker runs it, so that with four workers as many workgroups take the same time in both ways.
-"""
+
+@dataclass(frozen=True, slots=True)
+class WorkgroupsOfOne:
+    """A function whose workgroups have one invocation, which `casts` make integers of the last number of; there are
+    `count` of them along that axis. Its forks and joins are perfectly nested, outermost first.
+    """
+
+    function: h.Function
+    forks: Sequence[h.Fork]
+    joins: Sequence[h.Join]
+    casts: Sequence[h.Node]
+    count: h.DynamicParameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +43,25 @@ class Grouped:
     few: int
 
 
-def grouped(function: h.Function, lanes: int) -> Grouped | None:
-    """The function with workgroups of `lanes` threads, None if its own have several or know more than their number."""
+def workgroups_of_one(function: h.Function) -> WorkgroupsOfOne | None:
+    """The workgroups of a function, None if they have several invocations or know more than their number."""
     users = def_use(function)
     nest = perfect_nest(function, users)
     if nest is None or len(nest[0]) < 2 or any(isinstance(it.factor, h.DynamicLiteral) for it in nest[0]):
         return None
     forks, joins = nest
     casts = casts_of(function, forks[-1], users)
+    found = [it for it in casts if it is not None]
     count = forks[-1].factor
-    if not casts or None in casts or not isinstance(count, h.DynamicParameter) or not hands_through(function, joins):
+    if not found or None in casts or not isinstance(count, h.DynamicParameter) or not hands_through(function, joins):
         return None
-    few = _FEW * lanes
-    made, outer, inner = _copy(function, forks[-1], joins[-1], [it for it in casts if it is not None], lanes)
+    return WorkgroupsOfOne(function, forks, joins, found, count)
+
+
+def grouped(single: WorkgroupsOfOne, lanes: int, *, few: int) -> Grouped:
+    """The function with workgroups of `lanes` threads, where there are more than `few` of its own."""
+    count = single.count
+    made, outer, inner = _copy(single.function, single.forks[-1], single.joins[-1], single.casts, lanes)
     outer.factor = extent_of_workgroups(count, few, lanes)
     return Grouped(made, ThreadLimit(outer, inner, lanes, count), count, few)
 

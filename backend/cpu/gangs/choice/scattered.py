@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from .....ir.hercules import nodes as h
+from .. import budgets
 
-_MOST_IN_FOUR, _MOST_IN_TWO = 200, 400
-"""Maximum number of operations of a lane for four and for two parts. More would spill registers, and take LLVM long."""
 _WIDE = 3
 """Minimum number of Reads for each position that takes one load a lane, and a transposition."""
 _DEPTH = 12
@@ -24,10 +23,10 @@ def parts_for_scattered(inside: Sequence[h.Node], types: Mapping[h.Node, h.Type]
     reads = [it for it in inside if isinstance(it, h.Read)]
     firsts = [next((it.position for it in read.indices if isinstance(it, h.PositionIndex)), None) for read in reads]
     scattered = [it for it in firsts if it is not None and _is_from_float(it, types)]
-    if not scattered or len(inside) > _MOST_IN_TWO:
+    if not scattered or 2 * len(inside) > budgets.PARTS:
         return 1
     is_wide = len(scattered) >= _WIDE * len(set(scattered))
-    return 4 if is_wide and len(inside) <= _MOST_IN_FOUR else 2
+    return 4 if is_wide and 4 * len(inside) <= budgets.PARTS else 2
 
 
 def _is_from_float(position: h.Node, types: Mapping[h.Node, h.Type], depth: int = _DEPTH) -> bool:

@@ -12,14 +12,13 @@ from .....ir.hercules.analyses import Loop
 from .....ir.hercules.placement import Placement
 from .....ir.hercules.versions import is_version_projection
 from ...target import current_target
+from .. import budgets
 from ..analysis.segments import segment_counter
 from ..gang import Gang
 from .scattered import parts_for_scattered
 from .transposing import transposes_rows
 from .widen import ThreadLimit
 
-_FEW = 20
-"""Loops of at most 20 operations have low register pressure: such a gang may have four or more parts."""
 _FEWEST = 4
 """The number of lanes of the smallest vectors."""
 _MOST_PARTS = 16
@@ -30,8 +29,6 @@ _GANGS = 8
 """The number of gangs of one row or several rows for which one test is made, if rows are short."""
 _FEWEST_ACCESSES, _LIGHT = 4, 16
 """Minimum number of accesses, and maximum number of operations for each, of bodies in which tests take long."""
-_UNROLLED = 600
-"""The most operations, summed over all parts, of a workgroup that is one gang: more would spill registers."""
 
 
 def size_gangs(placed: Placement, native: int, limit: ThreadLimit | None, *, as_one_gang: bool) -> list[Gang]:
@@ -111,7 +108,7 @@ def _is_small(placed: Placement, nest: list[h.Fork], native: int) -> bool:
     inside = [it for it, at in placed.place.items() if nest[-1] in placed.nest.around[at]]
     vectors = Gang(tuple(nest), 1).count // native
     is_plain = not _loop_nodes(placed, nest[-1]) and not _has_atomics(inside) and not _has_calls(inside)
-    return is_plain and vectors <= _MOST_PARTS and vectors * len(inside) <= _UNROLLED
+    return is_plain and vectors <= _MOST_PARTS and vectors * len(inside) <= budgets.PARTS
 
 
 def _perfectly_inside(placed: Placement, fork: h.Fork, join: h.Join) -> tuple[h.Fork, h.Join] | None:
@@ -154,9 +151,9 @@ def _parts(placed: Placement, fork: h.Fork) -> int:
         return parts_for_scattered(inside, placed.types)
     if not nodes or _has_atomics(inside) or _has_calls(inside) or _iterates_segments(placed, fork):
         return 1
-    if len(nodes) <= _FEW and not _has_divergent_branches(placed, fork):
+    if 4 * len(nodes) <= budgets.PARTS_OF_LOOP and not _has_divergent_branches(placed, fork):
         return 4 if _leaves_apart(placed, fork) else _parts_in_registers(_carried(placed, fork))
-    return 2 if len(nodes) <= 2 * _FEW else 1
+    return 2 if 2 * len(nodes) <= budgets.PARTS_OF_LOOP else 1
 
 
 def _parts_in_registers(carried: int) -> int:

@@ -18,20 +18,23 @@ from .....ir.hercules.arithmetic import ScalarValue
 from .....ir.hercules.graph import predecessors
 from .....ir.hercules.placement import Placement
 from .....ir.hercules.versions import is_version_projection
+from ...machine import AccessCosts, costs_so_far
 from ...memory import is_padded
 from ...storage import StoragePlan
+from .. import budgets
 from ..analysis.known import KnownValues
 from ..gang import Gang, State
 from .counted import Counters
 from .sizing import nests
 
 _MOST_STATES = 16
+"""The most ways of the switch that finds the code of a state."""
 _MOST_COUNTERS = 2
 """The most counters that are compared to find the code of a state."""
-_MOST_OPERATIONS = 8000
-"""The most operations of all copies together, in vectors."""
-_IRREGULAR = 0.25
-"""The share of irregular accesses, or of vectors that branches split, from which states gain more than unrolling."""
+_KEPT, _PICKED = 4, 2
+"""The times of a shuffle that a store and a load that waits for it take, which unrolling saves, and the shuffles that
+take the place of an irregular access in a state.
+"""
 _PARTS = 4
 
 
@@ -51,7 +54,7 @@ def _with_states(gang: Gang, body: _Body, counters: Counters) -> Gang:
     is_whole = not rest and all(it & (it - 1) == 0 for it in whole.factors[1:])
     if not loops or gang.limit is not None or not is_whole or not body.is_plain():
         return gang
-    states = body.states(counters.of(loops[-1]), _MOST_OPERATIONS // (vectors * len(body.inside)))
+    states = body.states(counters.of(loops[-1]), budgets.COPIED // (vectors * len(body.inside)))
     if not states or (gang.is_in_unrolled and body.is_regular(states)):
         return gang
     return replace(whole, parts=gcd(_PARTS, vectors), states=states)
@@ -124,10 +127,19 @@ class _Body:
                     found += [] if values is None else self._vectors(values)
         irregular, split = sum(not _is_flipped(it) for it in accesses), sum(0 < sum(it) < len(it) for it in ways)
         passed = sum(any(it) for it in ways)
-        return irregular < _IRREGULAR * len(accesses) and (split == 0 or split < _IRREGULAR * passed)
+        share = break_even(costs_so_far().access)
+        return irregular < share * len(accesses) and (split == 0 or split < share * passed)
 
     def _vectors(self, values: Sequence[ScalarValue]) -> list[Sequence[ScalarValue]]:
         return [values[first : first + self.native] for first in range(0, len(values), self.native)]
+
+
+def break_even(costs: AccessCosts) -> float:
+    """The share of irregular accesses, or of vectors that branches split, from which states gain more than unrolling:
+    states save gathers, unrolling saves stores and loads.
+    """
+    kept, saved = _KEPT * costs.shuffle, min(costs.gather, costs.loads) - _PICKED * costs.shuffle
+    return kept / (kept + max(saved, 0.0))
 
 
 def _computed_from(nodes: Iterable[h.Node]) -> list[h.Node]:

@@ -23,6 +23,7 @@ from .....ir.hercules.versions import is_version_projection
 from ...layout import ArrayLayout, Layout, ProductLayout, ScalarLayout
 from ...memory import STACK_LIMIT, is_padded
 from ...storage import Storage, StoragePlan
+from .. import budgets
 from ..analysis.alike import turns
 from ..analysis.body import Body, Level, find_body
 from ..analysis.bounds import constant_value
@@ -35,8 +36,6 @@ from .counted import Arrival, Counters
 _WORD = 4
 _PARTS, _MOST_PARTS = 4, 16
 """The most parts of gangs in loops around barriers, and of others, which access buffers: larger ones in their order."""
-MOST_OPERATIONS = 14000
-"""The most operations of all iterations together, in vectors."""
 _FEWEST_ROUNDS = 3
 """The fewest times that a workgroup writes to an array. Where it fills an array once, and then reads, no load waits for
 a store, and an unaligned load takes less time than a shuffle.
@@ -62,7 +61,7 @@ def straight_code(placed: Placement, plan: StoragePlan, nests: Sequence[Sequence
     if not chosen:
         return StraightCode()
     found = function.around(chosen)
-    if not all(it.is_whole for it in found) or function.size(found) > MOST_OPERATIONS:
+    if not all(it.is_whole for it in found) or function.size(found) > budgets.STRAIGHT:
         return StraightCode()
     for it in chosen:
         it.is_in_registers = True

@@ -12,11 +12,9 @@ from collections.abc import Sequence
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
 from .....ir.hercules.placement import Placement
+from .. import budgets
 from ..gang import Gang
 from .counted import CountedNest, NotConstant
-
-_MOST_OPERATIONS = 6000
-"""The most operations, summed over all parts, of an unrolled nest of loops."""
 
 
 def unrolled_loops(placed: Placement, gangs: Sequence[Gang]) -> frozenset[Loop]:
@@ -28,7 +26,7 @@ def unrolled_loops(placed: Placement, gangs: Sequence[Gang]) -> frozenset[Loop]:
         is_whole = all(any(it in parts for it in placed.nest.around[fork]) for fork in forks)
         if loop in found or not forks or not is_whole:
             continue
-        nest = CountedNest(placed, loop, parts, _MOST_OPERATIONS)
+        nest = CountedNest(placed, loop, parts, budgets.COPIED)
         try:
             nest.run(loop, {})
         except NotConstant:

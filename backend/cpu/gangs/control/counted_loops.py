@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop, block_leader
+from .. import budgets
 from ..analysis.body import Level
 from ..analysis.bounds import constant_value
 from ..analysis.shapes import UNIFORM
@@ -22,14 +23,6 @@ from ..site import Proved
 from ..values.values import GangValues
 from .versions import FastVersion, accessed, all_of
 
-_MOST = 2000
-"""The most operations, summed over all parts, of loops that are written twice. The copy without tests is a fraction of
-the code of the other one.
-"""
-_SHORT = 160
-"""The most operations, summed over all parts, of loops that are written twice for few accesses, or inside of the tested
-copy of others.
-"""
 _LIGHT = 16
 """The most operations for each access that is not tested, of loops that are not short."""
 _FEWEST = 2
@@ -63,7 +56,9 @@ class CountedLoops:
         the code is the tested copy of loops around: only innermost and short loops have versions there.
         """
         levels, size = list(_nest(level)), self._size(level)
-        if size * self._site.count > (_SHORT if is_tested else _MOST) or (len(levels) > 1 and is_tested):
+        if size * self._site.count > (budgets.SHORT_LOOP_VERSIONS if is_tested else budgets.LOOP_VERSIONS) or (
+            len(levels) > 1 and is_tested
+        ):
             return None
         if any(not it.is_loop or it in self._shapes.divergent for it in levels):
             return None
@@ -76,7 +71,8 @@ class CountedLoops:
     def _is_worth(self, level: Level, accesses: int) -> bool:
         """Whether a loop is worth a copy without the tests of some accesses."""
         size = self._size(level)
-        return accesses >= _FEWEST and (size * self._site.count <= _SHORT or size <= _LIGHT * accesses)
+        is_short = size * self._site.count <= budgets.SHORT_LOOP_VERSIONS
+        return accesses >= _FEWEST and (is_short or size <= _LIGHT * accesses)
 
     def _find(self, level: Level, levels: list[Level], counters: Mapping[Level, _Counter]) -> FastVersion | None:
         values, tests = self._values, list[str]()

@@ -21,6 +21,7 @@ from .....ir.hercules.versions import is_version_projection
 from ...llvm import Ops
 from ...math import is_transcendental
 from ...storage import Storage, StoragePlan
+from .. import budgets
 from ..analysis.body import Item, Level
 from ..analysis.shapes import UNIFORM, Kind
 from ..analysis.spans import Span, Spans
@@ -30,10 +31,6 @@ from ..site import Proved
 from ..values.values import GangValues
 from .masks import Masks
 
-_MOST = 320
-"""The most operations, summed over all parts, of a block with two versions. Blocks that call functions have one: the
-calls take longer than any test.
-"""
 _FEWEST = 3
 """Minimum number of accesses that one whole-gang test must replace."""
 _LIGHT = 8
@@ -85,13 +82,15 @@ class BlockVersions:
             return self._find(item)
 
     def _is_worth(self, item: Item) -> bool:
-        """Whether a block is bound by memory, and one test replaces enough masks and range tests."""
+        """Whether a block is bound by memory, and one test replaces enough masks and range tests. Blocks that call
+        functions are not: the calls take longer than any test.
+        """
         if not self._has_versions or item.inner is not None or not self._is_once(item.level):
             return False
         count, nodes = self._site.count, self._placed.blocks[item.leader]
         accesses, tested = sum(map(is_access, nodes)), len(list(self._accesses(item.leader)))
         is_masked = item.leader is not item.level.header
-        is_light = len(nodes) <= _LIGHT * accesses and len(nodes) * count <= _MOST
+        is_light = len(nodes) <= _LIGHT * accesses and len(nodes) * count <= budgets.VERSIONS
         return is_light and tested > 0 and (tested + is_masked) * count >= _FEWEST and not any(map(is_heavy, nodes))
 
     def _is_once(self, level: Level) -> bool:

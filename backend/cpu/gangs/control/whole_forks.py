@@ -19,6 +19,7 @@ from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import block_leader
 from .....ir.hercules.conditions import constant_truth
 from .....ir.hercules.graph import predecessors
+from .. import budgets
 from ..analysis.body import BlockEdge, Item
 from ..analysis.selects import likely_outcome
 from ..analysis.shapes import UNIFORM, Kind
@@ -27,8 +28,6 @@ from ..context import GangContext
 from ..site import Proved
 from .versions import accessed, has_thread, has_workgroup, is_access, is_heavy
 
-_MOST = 480
-"""The most operations, summed over all parts, of a body that gets a version more."""
 _LIGHT = 16
 """The most operations for each access of a body that is bound by memory and tests."""
 _FEWEST = 3
@@ -105,7 +104,9 @@ class WholeForks:
     def _is_light(self, passed: set[Item]) -> bool:
         """Whether what all lanes pass is bound by memory and tests."""
         nodes = [node for it in passed for node in self._placed.blocks[it.leader]]
-        is_short = len(nodes) <= _LIGHT * sum(map(is_access, nodes)) and len(nodes) * self._gang.parts <= _MOST
+        is_short = (
+            len(nodes) <= _LIGHT * sum(map(is_access, nodes)) and len(nodes) * self._gang.parts <= budgets.VERSIONS
+        )
         return is_short and not any(isinstance(it, h.Atomic) or is_heavy(it) for it in nodes)
 
     # Values

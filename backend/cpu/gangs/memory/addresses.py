@@ -58,12 +58,6 @@ class ValueQueries(Protocol):
         """Whether each iteration of each loop around the current code accesses other bytes, `size` for each gang."""
         ...
 
-    def bytes_to_next(self, varying: Sequence[VaryingIndex]) -> int | None:
-        """How far the innermost loop moves an address in each iteration; None outside of loops, or if it is no
-        constant.
-        """
-        ...
-
     def is_in_divergent_loop(self) -> bool:
         """Whether the current block is in a loop that lanes may leave in different iterations."""
         ...

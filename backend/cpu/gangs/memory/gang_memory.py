@@ -27,7 +27,7 @@ from .known_accesses import KnownAccess, KnownAccesses, KnownStore
 from .loop_prefetch import LoopPrefetches
 from .non_temporal import NonTemporalStores
 from .permuted import Permuted
-from .prefetch import DISTANCE, Prefetches, prefetch, prefetch_iteration
+from .prefetch import DISTANCE, Prefetches, prefetch
 from .private_memory import PrivateMemory
 from .quads import WORDS, Quads
 from .row_walks import RowWalks
@@ -240,11 +240,11 @@ class GangMemory(LaneVectors):
 
     def _prefetch(self, start: str, run: Run) -> None:
         """What the next gang loads, or a later iteration."""
-        size = run.step * self.lanes
         if self._values.is_streaming():
-            prefetch(self.out, self.out.value(f"getelementptr i8, ptr {start}, i64 {DISTANCE}"), size)
-        elif not self._loop_prefetches.emit(start, run):
-            prefetch_iteration(self.out, start, size, self._values.bytes_to_next(run.varying))
+            ahead = self.out.value(f"getelementptr i8, ptr {start}, i64 {DISTANCE}")
+            prefetch(self.out, ahead, run.step * self.lanes)
+        else:
+            self._loop_prefetches.emit(start, run)
 
     def _load_one(self, run: Run, address: LaneAddress) -> str:
         scalar, pointer = memory_type(address.leaf), self._runs.pointer(address.pointer, run)

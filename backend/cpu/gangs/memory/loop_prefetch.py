@@ -1,11 +1,12 @@
 """Prefetches of loads in loops that move on by more than a gang reads at a time.
 
-Hardware prefetchers follow what is read in order. Here each iteration reads elsewhere:
+Hardware prefetchers follow what is read in order, and do not go from page to page. Here each iteration reads elsewhere:
 
 - In a *grid-stride loop* all threads of a dispatch move on together, by their number. Each iteration prefetches what
   some later one reads.
 - In a *tile* that a workgroup goes through, its gangs read a piece of each row in turn. Each iteration prefetches what
   the same thread of the next workgroup reads in it.
+- Down a *column* each iteration reads another row, far from the one before. It prefetches what a much later one reads.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from dataclasses import dataclass
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
 from .....ir.hercules.graph import predecessors
-from ..analysis.forms import Form, form_of
+from ..analysis.forms import form_of, movement, start
 from ..analysis.shapes import UNIFORM
 from ..context import GangContext
 from .addresses import ValueQueries, VaryingIndex
-from .prefetch import prefetch
+from .prefetch import FIRST, SECOND, prefetch
 from .runs import Run
 
 _AHEAD = 4
@@ -29,12 +30,22 @@ _LARGEST_TILE = 1 << 18
 """The most bytes between what two workgroups read: the caches of one processor hold them."""
 
 
+_FAR = 2048
+"""The least number of bytes between the rows of a column."""
+_ROWS = 32
+"""How many rows before it is needed a row of a column is prefetched, into the second cache: its misses do not wait for
+those of the first one. Sums of the columns of 4096² numbers take 0.55 of the time (Zen 4), with prefetches to the first
+cache 0.9.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class _Distance:
-    """A number of bytes, and scalars, each times a number of bytes."""
+    """A number of bytes, and scalars, each times a number of bytes; what is so far away is prefetched to a cache."""
 
     constant: int
     terms: Sequence[tuple[h.Node, int]] = ()
+    cache: int = FIRST
 
 
 class LoopPrefetches:
@@ -44,31 +55,41 @@ class LoopPrefetches:
         self._placed, self._gang, self._site = context.placed, context.gang, context.site
         self._one, self._out, self._values = context.one, context.out, values
 
-    def emit(self, start: str, run: Run) -> bool:
-        """Prefetch for a load of a gang from a pointer on. False if it is in no such loop."""
+    def emit(self, start: str, run: Run) -> None:
+        """Prefetch for a load of a gang from a pointer on, if it is in such a loop."""
         loops = self._placed.loops.around[self._site.here]
         distance = self._distance(run.varying, loops[-1]) if loops and run.step > 0 else None
-        if distance is None:
-            return False
-        size = run.step * self._site.lanes
-        prefetch(self._out, self._out.value(f"getelementptr i8, ptr {start}, i64 {self._bytes(distance)}"), size)
-        return True
+        if distance is not None:
+            ahead = self._out.value(f"getelementptr i8, ptr {start}, i64 {self._bytes(distance)}")
+            prefetch(self._out, ahead, run.step * self._site.lanes, distance.cache)
 
     def _distance(self, varying: Sequence[VaryingIndex], loop: Loop) -> _Distance | None:
-        constant, terms, tile = 0, list[tuple[h.Node, int]](), 0
+        constant, terms = 0, list[tuple[h.Node, int]]()
         for index in varying:
-            form = form_of(index.position)
-            step, start = _step(form, loop), _start(form, loop)
-            if step is None or start is None:
+            step = movement(index.position, loop, self._placed)
+            if step is None:
                 return None
             constant += step.constant * index.stride
             terms += [(node, factor * index.stride) for node, factor in step.terms.items()]
-            tile += index.stride * sum(factor for node, factor in start.terms.items() if self._is_workgroup(node))
         if terms:
             moves = any(self._counts_workgroups(node) for node, _ in terms) and all(map(self._is_fixed, terms))
             return _Distance(_AHEAD * constant, [(node, _AHEAD * it) for node, it in terms]) if moves else None
         read = sum(it.stride for it in varying) * self._site.lanes * self._gang.parts
-        return _Distance(tile) if read < constant < tile <= _LARGEST_TILE else None
+        tile = self._tile(varying, loop)
+        if read < constant < tile <= _LARGEST_TILE:
+            return _Distance(tile)
+        is_own = self._gang.forks[-1] in self._placed.nest.around[loop.header]
+        return _Distance(_ROWS * constant, cache=SECOND) if is_own and abs(constant) >= _FAR else None
+
+    def _tile(self, varying: Sequence[VaryingIndex], loop: Loop) -> int:
+        """The bytes between what two workgroups read at first; 0 if a counter begins in several ways."""
+        total = 0
+        for index in varying:
+            first = start(form_of(index.position), loop)
+            if first is None:
+                return 0
+            total += index.stride * sum(factor for node, factor in first.terms.items() if self._is_workgroup(node))
+        return total
 
     def _is_fixed(self, term: tuple[h.Node, int]) -> bool:
         """Whether a term is a scalar that does not change in the gang's loops."""
@@ -94,51 +115,6 @@ class LoopPrefetches:
                 scalar = self._one.convert("zext", "i32", scalar, "i64")
             total = self._one.binary("add", "i64", total, self._one.binary("mul", "i64", scalar, str(factor)))
         return total
-
-
-def _step(form: Form, loop: Loop) -> Form | None:
-    """How far a position moves in an iteration; None if a counter of the loop changes in several ways."""
-    total = Form()
-    for node, factor in form.terms.items():
-        change = _change(node, loop)
-        if change is None:
-            return None
-        total = total.plus(change, factor)
-    return total
-
-
-def _change(node: h.Node, loop: Loop) -> Form | None:
-    """How a term changes in an iteration: a counter, or its product with a number."""
-    match node:
-        case h.Phi(region=region) if region is loop.header:
-            changes = [form_of(it).plus(Form({node: 1}), -1) for it in _values(node, loop, is_first=False)]
-            return changes[0] if len(changes) == 1 else None
-        case (
-            h.Binary(op=h.BinaryOp.MUL, lhs=h.Phi() as counter, rhs=other)
-            | h.Binary(op=h.BinaryOp.MUL, lhs=other, rhs=h.Phi() as counter)
-        ) if counter.region is loop.header:
-            change = _change(counter, loop)
-            return None if change is None or change.terms else Form().plus(form_of(other), change.constant)
-        case _:
-            return Form()
-
-
-def _start(form: Form, loop: Loop) -> Form | None:
-    """The position in the first iteration; None if a counter of the loop begins in several ways."""
-    total = Form(constant=form.constant)
-    for node, factor in form.terms.items():
-        starts = [Form({node: 1})]
-        if isinstance(node, h.Phi) and node.region is loop.header:
-            starts = [form_of(it) for it in _values(node, loop, is_first=True)]
-        if len(starts) != 1:
-            return None
-        total = total.plus(starts[0], factor)
-    return total
-
-
-def _values(phi: h.Phi, loop: Loop, *, is_first: bool) -> list[h.Node]:
-    pairs = zip(loop.header.predecessors, phi.values, strict=True)
-    return [value for control, value in pairs if (control in loop.latches) is not is_first]
 
 
 def _computed_from(node: h.Node) -> Iterator[h.Node]:

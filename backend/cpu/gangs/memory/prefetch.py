@@ -21,32 +21,16 @@ an array one after another. Hardware prefetchers stop at the end of a page, and 
 KiB is as good as 4 KiB and better than 1 KiB.
 """
 
-
-_FAR = 2048
-"""The least number of bytes between an iteration's loads and the next one's for which these are prefetched. Hardware
-prefetchers do not go from page to page.
-"""
-_ITERATIONS = 32
-"""How many iterations before they are needed."""
-_TO_FIRST, _TO_SECOND = 3, 2
-"""The caches that are prefetched to, as LLVM numbers them. What is needed after many loads goes to the second one,
-whose misses do not wait for those of the first: sums of the columns of 4096² numbers take 0.55 of the time (Zen 4),
-with prefetches to the first cache 0.9.
-"""
+FIRST, SECOND = 3, 2
+"""The caches that are prefetched to, as LLVM numbers them."""
 
 
-def prefetch(out: FunctionText, pointer: str, size: int, cache: int = _TO_FIRST) -> None:
+def prefetch(out: FunctionText, pointer: str, size: int, cache: int = FIRST) -> None:
     """Prefetch `size` bytes from a pointer on."""
     out.module.declare("void @llvm.prefetch.p0(ptr, i32 immarg, i32 immarg, i32 immarg)")
     for line in range(min(-(-size // _LINE), _MOST_LINES)):
         address = out.value(f"getelementptr i8, ptr {pointer}, i64 {line * _LINE}")
         out.do(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 {cache}, i32 1)")
-
-
-def prefetch_iteration(out: FunctionText, pointer: str, size: int, step: int | None) -> None:
-    """Prefetch what a later iteration of a loop loads, if each one is `step` bytes, far, from the one before."""
-    if step is not None and abs(step) >= _FAR:
-        prefetch(out, out.value(f"getelementptr i8, ptr {pointer}, i64 {step * _ITERATIONS}"), size, _TO_SECOND)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from ... import data
 from ...nodes import compute
 from ...storage import Storage
 from ..analysis.bounds import constant_value
-from ..analysis.forms import advance, constant_advance
+from ..analysis.forms import advance
 from ..analysis.known import scalar_text
 from ..analysis.shapes import UNIFORM, Kind, Shape
 from ..analysis.spans import Stepless
@@ -325,16 +325,6 @@ class GangValues:
             and any(advance(it.position, loop, self._placed) * it.stride >= size for it in varying)
             for loop in loops
         )
-
-    def bytes_to_next(self, varying: Sequence[VaryingIndex]) -> int | None:
-        """See `addresses.ValueQueries`."""
-        loop = self._shapes.body.enclosing(self._site.here)[0].container
-        if not isinstance(loop, Loop):
-            return None
-        steps = [constant_advance(it.position, loop, self._placed) for it in varying]
-        if any(it is None for it in steps):
-            return None
-        return sum(it.stride * (step or 0) for it, step in zip(varying, steps, strict=True))
 
     def is_in_divergent_loop(self) -> bool:
         """See `addresses.ValueQueries`."""
