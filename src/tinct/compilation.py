@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .backend.cpu.kernel_identity import KernelIdentity, is_known, note_known
 from .base.fork_lock import CompileLock
 from .base.interpreter_state import paused_collection
-from .base.records import dataclass
+from .base.records import dataclass, field, replace
 from .ir.entry_points import entry_point
 from .ir.handle_facts import HandleFacts
 from .ir.types import BindingPoint

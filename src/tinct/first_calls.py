@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .base.errors import DeviceError
-from .base.records import dataclass
+from .base.records import dataclass, field
 from .ir.entry_points import entry_point
 
 if TYPE_CHECKING:
