@@ -1,7 +1,8 @@
-"""The code of `__init__` for classes with so many fields, which `records` takes for all of them under other names."""
+"""The code that makes objects with so many fields, which all classes with that number have, under other names."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from types import CodeType
 from typing import Any
@@ -17,7 +18,31 @@ def shape(count: int, *, is_frozen: bool, is_complete: bool) -> CodeType:
     lines = [f"def __init__({', '.join(['self', *names])}):"]
     lines += [f"_set(self, '{name}', {name})" if is_frozen else f"self.{name} = {name}" for name in names]
     lines.append("pass" if is_complete else "_complete(self)")
+    return _compiled("\n ".join(lines), "__init__")
+
+
+@cache
+def tuple_shape(count: int) -> CodeType:
+    """The code of a function that makes a tuple of parameters, with `_new`."""
+    names = ", ".join(f"field{number}" for number in range(count))
+    return _compiled(f"def __new__(cls, {names}):\n return _new(cls, ({names},))", "__new__")
+
+
+def _compiled(text: str, name: str) -> CodeType:
     made: dict[str, Any] = {}
-    exec("\n ".join(lines), made)
-    code: CodeType = made["__init__"].__code__
+    exec(text, made)
+    code: CodeType = made[name].__code__
     return code
+
+
+def renamed(code: CodeType, names: Mapping[object, str], by_name: int = 0) -> CodeType:
+    """The code with other names of parameters and attributes, the last of which are taken by name only."""
+    parameters, used = ([names.get(it, it) for it in old] for old in (code.co_varnames, code.co_names))
+    constants = tuple(names.get(it, it) for it in code.co_consts)
+    return code.replace(
+        co_argcount=code.co_argcount - by_name,
+        co_kwonlyargcount=by_name,
+        co_varnames=tuple(parameters),
+        co_names=tuple(used),
+        co_consts=constants,
+    )

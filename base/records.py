@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from operator import attrgetter
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from .record_shapes import shape
+from .record_shapes import renamed, shape
 
 if TYPE_CHECKING:
     import dataclasses
@@ -207,9 +207,8 @@ def _from_standard(default: object) -> Field | None:
 
     if not isinstance(default, dataclasses.Field):
         return None
-    it = cast("dataclasses.Field[Any]", default)
     names = ("default", "default_factory", "init", "repr", "hash", "compare", "kw_only")
-    given = {name: getattr(it, name) for name in names}
+    given = {name: getattr(default, name) for name in names}
     return Field(**{name: value for name, value in given.items() if value is not dataclasses.MISSING})
 
 
@@ -322,25 +321,12 @@ def _init(record: _Record) -> FunctionType:
     names = [*positional, *by_name]
     complete = _completion(record)
     code = shape(len(names), is_frozen=record.is_frozen, is_complete=complete is None)
-    code = _renamed(code, {f"field{number}": name for number, name in enumerate(names)}, len(by_name))
+    code = renamed(code, {f"field{number}": name for number, name in enumerate(names)}, len(by_name))
     method = FunctionType(code, {"_set": _SET, "_complete": complete}, "__init__", _defaults(fields, positional))
     method.__kwdefaults__ = {name: _default(fields[name]) for name in by_name if fields[name].has_default}
     method.__module__, method.__qualname__ = record.cls.__module__, f"{record.cls.__qualname__}.__init__"
     method.__annotations__ = {name: record.kinds[name] for name in fields if fields[name].init} | {"return": None}
     return method
-
-
-def _renamed(code: CodeType, names: Mapping[object, str], by_name: int) -> CodeType:
-    """The code with other names of parameters and attributes, the last of which are taken by name only."""
-    parameters, used = ([names.get(it, it) for it in old] for old in (code.co_varnames, code.co_names))
-    constants = tuple(names.get(it, it) for it in code.co_consts)
-    return code.replace(
-        co_argcount=code.co_argcount - by_name,
-        co_kwonlyargcount=by_name,
-        co_varnames=tuple(parameters),
-        co_names=tuple(used),
-        co_consts=constants,
-    )
 
 
 def _completion(record: _Record) -> Callable[[Any], None] | None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from enum import StrEnum
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
+from ...base.named_tuples import NamedTuple
 from ...base.records import dataclass, field
 from . import nodes
 from .values import User, Value

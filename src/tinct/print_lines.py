@@ -6,11 +6,11 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import Lock
 from typing import Final
 
 from .arguments import count_of
 from .base.errors import InputError
+from .base.locks import allocate_lock
 from .base.records import dataclass, field, replace
 from .ir.source import Source
 
@@ -63,7 +63,7 @@ class _Collector:
 
 
 _collectors: list[_Collector] = []
-_lock = Lock()
+_lock = allocate_lock()
 _limit: ContextVar[int | None] = ContextVar("_limit", default=None)
 _node: ContextVar[tuple[str, int | None]] = ContextVar("_node", default=("", None))
 

@@ -119,9 +119,7 @@ def test_what_is_restored_is_what_was_kept(directory: Path) -> None:
         tinct.load("fn wrong() -> u32 { }")
 
 
-def test_a_text_is_kept_when_it_is_compiled_or_seen_again(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_is_kept_when_it_is_compiled_or_seen_again(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def is_kept(text: str) -> bool:
         return not tinct.load(text).seconds
 
