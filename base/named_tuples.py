@@ -27,7 +27,9 @@ else:
             if tuple(defaults) != names[len(names) - len(defaults) :]:
                 raise TypeError(f"a field of {name} without a default follows one with a default")
             getters = {it: _Getter(number, f"Item {number}") for number, it in enumerate(names)}
-            code = renamed(tuple_shape(len(names)), {f"field{number}": it for number, it in enumerate(names)})
+            code = renamed(
+                tuple_shape(len(names)), "__new__", {f"field{number}": it for number, it in enumerate(names)}
+            )
             make = FunctionType(code, {"_new": tuple.__new__}, "__new__", tuple(defaults.values()))
             make.__qualname__ = f"{namespace['__qualname__']}.__new__"
             make.__annotations__ = namespace.get("__annotations__", {})

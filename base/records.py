@@ -321,7 +321,7 @@ def _init(record: _Record) -> FunctionType:
     names = [*positional, *by_name]
     complete = _completion(record)
     code = shape(len(names), is_frozen=record.is_frozen, is_complete=complete is None)
-    code = renamed(code, {f"field{number}": name for number, name in enumerate(names)}, len(by_name))
+    code = renamed(code, "__init__", {f"field{number}": name for number, name in enumerate(names)}, len(by_name))
     method = FunctionType(code, {"_set": _SET, "_complete": complete}, "__init__", _defaults(fields, positional))
     method.__kwdefaults__ = {name: _default(fields[name]) for name in by_name if fields[name].has_default}
     method.__module__, method.__qualname__ = record.cls.__module__, f"{record.cls.__qualname__}.__init__"
