@@ -105,54 +105,6 @@ def plain_10_to_complete(self, field0, field1, field2, field3, field4, field5, f
     _complete(self)
 
 
-def plain_11_to_complete(self, field0, field1, field2, field3, field4, field5, field6, field7, field8, field9, field10):
-    self.field0 = field0
-    self.field1 = field1
-    self.field2 = field2
-    self.field3 = field3
-    self.field4 = field4
-    self.field5 = field5
-    self.field6 = field6
-    self.field7 = field7
-    self.field8 = field8
-    self.field9 = field9
-    self.field10 = field10
-    _complete(self)
-
-
-def plain_12_to_complete(self, field0, field1, field2, field3, field4, field5, field6, field7, field8, field9, field10, field11):
-    self.field0 = field0
-    self.field1 = field1
-    self.field2 = field2
-    self.field3 = field3
-    self.field4 = field4
-    self.field5 = field5
-    self.field6 = field6
-    self.field7 = field7
-    self.field8 = field8
-    self.field9 = field9
-    self.field10 = field10
-    self.field11 = field11
-    _complete(self)
-
-
-def plain_13_to_complete(self, field0, field1, field2, field3, field4, field5, field6, field7, field8, field9, field10, field11, field12):
-    self.field0 = field0
-    self.field1 = field1
-    self.field2 = field2
-    self.field3 = field3
-    self.field4 = field4
-    self.field5 = field5
-    self.field6 = field6
-    self.field7 = field7
-    self.field8 = field8
-    self.field9 = field9
-    self.field10 = field10
-    self.field11 = field11
-    self.field12 = field12
-    _complete(self)
-
-
 def plain_0(self):
     pass
 
@@ -240,51 +192,6 @@ def plain_10(self, field0, field1, field2, field3, field4, field5, field6, field
     self.field7 = field7
     self.field8 = field8
     self.field9 = field9
-
-
-def plain_11(self, field0, field1, field2, field3, field4, field5, field6, field7, field8, field9, field10):
-    self.field0 = field0
-    self.field1 = field1
-    self.field2 = field2
-    self.field3 = field3
-    self.field4 = field4
-    self.field5 = field5
-    self.field6 = field6
-    self.field7 = field7
-    self.field8 = field8
-    self.field9 = field9
-    self.field10 = field10
-
-
-def plain_12(self, field0, field1, field2, field3, field4, field5, field6, field7, field8, field9, field10, field11):
-    self.field0 = field0
-    self.field1 = field1
-    self.field2 = field2
-    self.field3 = field3
-    self.field4 = field4
-    self.field5 = field5
-    self.field6 = field6
-    self.field7 = field7
-    self.field8 = field8
-    self.field9 = field9
-    self.field10 = field10
-    self.field11 = field11
-
-
-def plain_13(self, field0, field1, field2, field3, field4, field5, field6, field7, field8, field9, field10, field11, field12):
-    self.field0 = field0
-    self.field1 = field1
-    self.field2 = field2
-    self.field3 = field3
-    self.field4 = field4
-    self.field5 = field5
-    self.field6 = field6
-    self.field7 = field7
-    self.field8 = field8
-    self.field9 = field9
-    self.field10 = field10
-    self.field11 = field11
-    self.field12 = field12
 
 
 def frozen_0_to_complete(self):
@@ -386,54 +293,6 @@ def frozen_10_to_complete(self, field0, field1, field2, field3, field4, field5, 
     _complete(self)
 
 
-def frozen_11_to_complete(self, field0, field1, field2, field3, field4, field5, field6, field7, field8, field9, field10):
-    _set(self, "field0", field0)
-    _set(self, "field1", field1)
-    _set(self, "field2", field2)
-    _set(self, "field3", field3)
-    _set(self, "field4", field4)
-    _set(self, "field5", field5)
-    _set(self, "field6", field6)
-    _set(self, "field7", field7)
-    _set(self, "field8", field8)
-    _set(self, "field9", field9)
-    _set(self, "field10", field10)
-    _complete(self)
-
-
-def frozen_12_to_complete(self, field0, field1, field2, field3, field4, field5, field6, field7, field8, field9, field10, field11):
-    _set(self, "field0", field0)
-    _set(self, "field1", field1)
-    _set(self, "field2", field2)
-    _set(self, "field3", field3)
-    _set(self, "field4", field4)
-    _set(self, "field5", field5)
-    _set(self, "field6", field6)
-    _set(self, "field7", field7)
-    _set(self, "field8", field8)
-    _set(self, "field9", field9)
-    _set(self, "field10", field10)
-    _set(self, "field11", field11)
-    _complete(self)
-
-
-def frozen_13_to_complete(self, field0, field1, field2, field3, field4, field5, field6, field7, field8, field9, field10, field11, field12):
-    _set(self, "field0", field0)
-    _set(self, "field1", field1)
-    _set(self, "field2", field2)
-    _set(self, "field3", field3)
-    _set(self, "field4", field4)
-    _set(self, "field5", field5)
-    _set(self, "field6", field6)
-    _set(self, "field7", field7)
-    _set(self, "field8", field8)
-    _set(self, "field9", field9)
-    _set(self, "field10", field10)
-    _set(self, "field11", field11)
-    _set(self, "field12", field12)
-    _complete(self)
-
-
 def frozen_0(self):
     pass
 
@@ -521,51 +380,6 @@ def frozen_10(self, field0, field1, field2, field3, field4, field5, field6, fiel
     _set(self, "field7", field7)
     _set(self, "field8", field8)
     _set(self, "field9", field9)
-
-
-def frozen_11(self, field0, field1, field2, field3, field4, field5, field6, field7, field8, field9, field10):
-    _set(self, "field0", field0)
-    _set(self, "field1", field1)
-    _set(self, "field2", field2)
-    _set(self, "field3", field3)
-    _set(self, "field4", field4)
-    _set(self, "field5", field5)
-    _set(self, "field6", field6)
-    _set(self, "field7", field7)
-    _set(self, "field8", field8)
-    _set(self, "field9", field9)
-    _set(self, "field10", field10)
-
-
-def frozen_12(self, field0, field1, field2, field3, field4, field5, field6, field7, field8, field9, field10, field11):
-    _set(self, "field0", field0)
-    _set(self, "field1", field1)
-    _set(self, "field2", field2)
-    _set(self, "field3", field3)
-    _set(self, "field4", field4)
-    _set(self, "field5", field5)
-    _set(self, "field6", field6)
-    _set(self, "field7", field7)
-    _set(self, "field8", field8)
-    _set(self, "field9", field9)
-    _set(self, "field10", field10)
-    _set(self, "field11", field11)
-
-
-def frozen_13(self, field0, field1, field2, field3, field4, field5, field6, field7, field8, field9, field10, field11, field12):
-    _set(self, "field0", field0)
-    _set(self, "field1", field1)
-    _set(self, "field2", field2)
-    _set(self, "field3", field3)
-    _set(self, "field4", field4)
-    _set(self, "field5", field5)
-    _set(self, "field6", field6)
-    _set(self, "field7", field7)
-    _set(self, "field8", field8)
-    _set(self, "field9", field9)
-    _set(self, "field10", field10)
-    _set(self, "field11", field11)
-    _set(self, "field12", field12)
 
 
 def tuple_1(cls, field0):

@@ -13,7 +13,7 @@ from typing import Any
 
 from . import record_codes
 
-_MOST_FIELDS = 13
+_MOST_FIELDS = 10
 """Maximum number of fields of a class whose code is written beforehand."""
 _MOST_ITEMS = 5
 """Maximum number of items of a named tuple whose code is written beforehand."""

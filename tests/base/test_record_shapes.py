@@ -17,7 +17,7 @@ def test_the_written_codes_are_up_to_date() -> None:
 
 def test_usual_classes_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_shapes, "_compiled", lambda *_: pytest.fail("compiles"))
-    for count, is_frozen, is_complete in product(range(9), (False, True), (False, True)):
+    for count, is_frozen, is_complete in product(range(11), (False, True), (False, True)):
         assert shape(count, is_frozen=is_frozen, is_complete=is_complete).co_argcount == count + 1
     assert tuple_shape(2).co_varnames == ("cls", "field0", "field1")
 
