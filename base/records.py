@@ -208,7 +208,8 @@ def _from_standard(default: object) -> Field | None:
     if not isinstance(default, dataclasses.Field):
         return None
     names = ("default", "default_factory", "init", "repr", "hash", "compare", "kw_only")
-    given = {name: getattr(default, name) for name in names}
+    options = cast("object", default)
+    given = {name: getattr(options, name) for name in names}
     return Field(**{name: value for name, value in given.items() if value is not dataclasses.MISSING})
 
 
