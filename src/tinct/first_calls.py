@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 INTERPRETED_SECONDS = 20e-3
 """Time budget in seconds of all interpreted runs of a kernel, which is less than compiling baseline code takes."""
 INTERPRETING_PROCESSES = 4
-"""Number of processes that interpret a kernel before one compiles it. Compiling makes one process slower, by four to
-five times of what it saves each later one (`benchmarks.first_call`): a script that runs a few times never pays for it,
-and one that runs often pays at most twice of what is least.
+"""Number of processes that interpret a kernel before one compiles it. Compiling makes one process slower, by four times
+of what it saves each later one or more (`benchmarks.first_call`): a script that runs a few times never pays for it, and
+one that runs often pays at most about twice of what is least.
 """
 MOST_INVOCATIONS = 256
 """Maximum number of invocations of an interpreted dispatch, in each of which five instructions take a microsecond."""
