@@ -49,7 +49,7 @@ TO_INTERPRET = ("tinct.ir.core.interp",)
 BY_LLVM = ("fractions", "tempfile")
 """What LLVM's bindings import."""
 FIRST, SECOND, THIRD = 172, 268, 95
-"""Maximum numbers of modules of ours. A first process imports 169, one that compiles 262 or so, and then others 94."""
+"""Maximum numbers of modules of ours. A first process imports 169, one that compiles 262, and then others 94."""
 
 
 @pytest.mark.parametrize("program", [KERNEL, FUNCTION], ids=["kernel", "function"])
