@@ -8,13 +8,13 @@ moment, or be created again in the child.
 from __future__ import annotations
 
 import os
-import threading
 import weakref
 from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol
 
 from .deadline import compile_time_error, compile_time_left
+from .locks import LONGEST_WAIT, RLock, allocate_lock
 
 
 class _Lock(Protocol):
@@ -27,7 +27,7 @@ class ForkLock:
 
     __slots__ = ("__weakref__", "_lock", "_make")
 
-    def __init__(self, make: Callable[[], _Lock] = threading.Lock) -> None:
+    def __init__(self, make: Callable[[], _Lock] = allocate_lock) -> None:
         self._make = make
         self._lock = make()
         _all.add(self)
@@ -54,11 +54,11 @@ class CompileLock(ForkLock):
     __slots__ = ()
 
     def __init__(self) -> None:
-        super().__init__(threading.RLock)
+        super().__init__(RLock)
 
     def __enter__(self) -> None:
         left = compile_time_left()
-        if not self._lock.acquire(timeout=-1 if left is None else min(left, threading.TIMEOUT_MAX)):
+        if not self._lock.acquire(timeout=-1 if left is None else min(left, LONGEST_WAIT)):
             raise compile_time_error()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol, cast
@@ -24,9 +25,9 @@ class Hash(Protocol):
 
 
 def _found() -> Callable[..., Hash]:
-    for name in ("_sha2", "_sha256"):  # the modules of Python 3.12 and later, and of 3.11
-        with suppress(ImportError):
-            return cast("Callable[..., Hash]", importlib.import_module(name).sha256)
+    name = "_sha2" if sys.version_info >= (3, 12) else "_sha256"  # to look for the other one is slow
+    with suppress(ImportError):
+        return cast("Callable[..., Hash]", importlib.import_module(name).sha256)
     import hashlib
 
     return hashlib.sha256

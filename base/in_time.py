@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Generic, TypeVar
@@ -25,6 +24,8 @@ class Background(Generic[Made]):
     """
 
     def __init__(self, work: Callable[[], Made], name: str, *, in_c: bool = False) -> None:
+        import threading
+
         self.owner = os.getpid()
         """The process that has the thread."""
         self._name = name

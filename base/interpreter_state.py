@@ -8,9 +8,10 @@ from __future__ import annotations
 import gc
 import os
 import sys
-import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+
+from .locks import allocate_lock, get_ident
 
 # An expression of the deepest nesting that the front end lets through (512 levels) needs a few thousand frames.
 _DEEPEST = 20_000
@@ -21,14 +22,14 @@ class _Setting:
 
     def __init__(self, change: Callable[[], Callable[[], None]]) -> None:
         self._change = change
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
         self._users: list[int] = []
         self._restore: Callable[[], None] = _nothing
         os.register_at_fork(after_in_child=self._forget_others)
 
     @contextmanager
     def changed(self) -> Generator[None, None, None]:
-        thread = threading.get_ident()
+        thread = get_ident()
         with self._lock:
             if not self._users:
                 self._restore = self._change()
@@ -47,8 +48,8 @@ class _Setting:
 
     def _forget_others(self) -> None:
         """Drop the holds of other threads, which do not exist in the child of a fork."""
-        self._lock = threading.Lock()
-        self._users = [it for it in self._users if it == threading.get_ident()]
+        self._lock = allocate_lock()
+        self._users = [it for it in self._users if it == get_ident()]
         self._restore_if_unused()
 
 

@@ -2,44 +2,89 @@
 
 The standard library writes each method of a class as text and compiles the text when the class is made, which takes
 most of the time of importing a module: a frozen class has six such methods. Here each method is made when it is first
-wanted. Only `__init__` is compiled, once for all classes whose fields have the same options: their code differs in
-names alone. The other methods take the values of the fields from the object. The standard library is asked about the
-fields when somebody else asks about them.
+wanted. Only `__init__` is compiled, once for all classes with the same number of fields (see `record_shapes`): their
+code differs in names alone. The other methods take the values of the fields from the object. The standard library is
+imported and asked about the fields when somebody else asks about them.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from operator import attrgetter
-from reprlib import recursive_repr
-from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from .record_shapes import renamed, shape
+
+if TYPE_CHECKING:
+    import dataclasses
 
 _SET: Final = object.__setattr__
 _DELETE: Final = object.__delattr__
 _OF_CLASS: Final = ("ClassVar", "typing.ClassVar")
-_SPECIAL: Final = ("InitVar", "KW_ONLY")
-"""Annotations that change what fields mean, which are left to the standard library."""
-_INHERITED: Final = ("frozen", "kw_only")
-"""Options in which classes that are derived from one another agree, else they are left to the standard library."""
 _RECORD: Final = "__record__"
-_PLAIN: Final[dataclasses.Field[Any]] = dataclasses.field()
-"""A field without options."""
 
 
-class _Factory:
-    """The default of a parameter whose value a function makes."""
+class _Mark:
+    """A value that stands for another one."""
+
+    def __init__(self, shown: str) -> None:
+        self._shown = shown
 
     def __repr__(self) -> str:
-        return "<factory>"
+        return self._shown
 
 
-_FACTORY: Final = _Factory()
+_MISSING: Final = _Mark("<missing>")
+"""In place of an option that is not given."""
+_FACTORY: Final = _Mark("<factory>")
+"""The default of a parameter whose value a function makes."""
 
 
-_standard = cast("Callable[..., type[Any]]", dataclasses.dataclass)
+class Field:
+    """The options of a field, as in the standard library."""
+
+    __slots__ = ("compare", "default", "default_factory", "hash", "init", "kw_only", "repr")
+
+    def __init__(
+        self,
+        *,
+        default: object = _MISSING,
+        default_factory: Callable[[], object] | None = None,
+        init: bool = True,
+        repr: bool = True,
+        hash: bool | None = None,
+        compare: bool = True,
+        kw_only: bool | None = None,
+    ) -> None:
+        self.default = default
+        self.default_factory = default_factory
+        self.init = init
+        self.repr = repr
+        self.hash = hash
+        self.compare = compare
+        self.kw_only = kw_only
+
+    @property
+    def has_default(self) -> bool:
+        """Whether a value need not be given."""
+        return self.default is not _MISSING or self.default_factory is not None
+
+    def standard(self) -> dataclasses.Field[Any]:
+        """The same options for the standard library."""
+        import dataclasses
+
+        names = ("init", "repr", "hash", "compare")
+        options: dict[str, Any] = {name: getattr(self, name) for name in names}
+        options |= {} if self.default is _MISSING else {"default": self.default}
+        options |= {} if self.default_factory is None else {"default_factory": self.default_factory}
+        options |= {} if self.kw_only is None else {"kw_only": self.kw_only}
+        return cast("dataclasses.Field[Any]", dataclasses.field(**options))
+
+
+_PLAIN: Final = Field()
+"""A field without options."""
 
 
 def with_methods(
@@ -48,146 +93,201 @@ def with_methods(
     """The class that `dataclasses.dataclass` makes with these options, but for the docstring of one that has none.
 
     A field without a default after one that has one is an error when the first object is made, and so is a default
-    that can change.
+    that can change. Fields have options of `field` in this module.
     """
-    options = {"frozen": frozen, "slots": slots, "eq": eq, "repr": repr, "kw_only": kw_only}
-    if not _is_plain(cls, options):
-        return _standard(cls, **options)
-    given = vars(cls)
-    names = [name for name, kind in cls.__annotations__.items() if not kind.startswith(_OF_CLASS)]
-    record = _Record(cls, names, {name: given[name] for name in names if name in given}, options)
-    makers = _KNOWN | (_SHOWN if repr else {}) | (_EQUAL if eq else {}) | (_FROZEN if frozen else {})
-    makers |= _STATE if frozen and slots else {}
-    methods: dict[str, object] = {name: _Late(record, name, make) for name, make in makers.items()}
-    if eq and not frozen:
-        methods["__hash__"] = None
-    own = {name for name in methods if name in given and (name != "__hash__" or given[name] is not None)}
-    added = {name: method for name, method in methods.items() if name not in own} | {_RECORD: record}
-    record.cls = _with_slots(cls, names, added) if slots else _with_attributes(cls, record.defaults, added)
-    if record.cls.__doc__ is None:
-        record.cls.__doc__ = cls.__name__
+    kinds: Mapping[str, object] = cls.__annotations__
+    if not _is_plain(cls, kinds.values(), is_frozen=frozen, is_by_name=kw_only):
+        return _made_by_standard(cls, frozen=frozen, slots=slots, eq=eq, repr=repr, kw_only=kw_only)
+    given = cls.__dict__
+    names = [name for name, kind in kinds.items() if not cast("str", kind).startswith(_OF_CLASS)]
+    defaults = {name: given[name] for name in names if name in given}
+    record = _Record(names, defaults, is_frozen=frozen, has_slots=slots, has_eq=eq, has_repr=repr, is_by_name=kw_only)
+    added: dict[str, object] = {_RECORD: record}
+    for name, make in _makers(frozen, slots, eq, repr):
+        if given.get(name) is None:  # `__hash__` is None in a class with its own `__eq__`
+            added[name] = None if make is None else _Late(record, name, make)
+    if given["__doc__"] is None:
+        added["__doc__"] = cls.__name__
+    record.cls = _with_slots(cls, names, added) if slots else _with_attributes(cls, defaults, added)
     return record.cls
 
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass
+    from dataclasses import dataclass, field, replace
 else:
+    field = Field
 
     def dataclass(cls=None, /, **options):
         """The decorator: see `with_methods` for the options."""
         return with_methods(cls, **options) if cls is not None else lambda cls: with_methods(cls, **options)
 
+    def replace(value, /, **changes):
+        """A copy of an object with other values of some fields, given by name."""
+        record = getattr(type(value), _RECORD)
+        if record is None:
+            from dataclasses import replace
 
-__all__ = ["dataclass", "with_methods"]
+            return replace(value, **changes)
+        for name, it in record.fields.items():
+            if it.init and name not in changes:
+                changes[name] = getattr(value, name)
+        return type(value)(**changes)
 
 
-def _is_plain(cls: type, options: Mapping[str, bool]) -> bool:
-    """Whether all annotations are texts of ordinary ones, and each base with fields is of ours, and like the class."""
+__all__ = ["dataclass", "field", "replace", "with_methods"]
+
+
+def _is_plain(cls: type, kinds: Iterable[object], *, is_frozen: bool, is_by_name: bool) -> bool:
+    """Whether all annotations are texts of ordinary ones, and each base with fields is of ours, and like the class.
+
+    InitVar and KW_ONLY change what fields mean. Classes that are derived from one another must agree in whether they
+    are frozen, and in whether `__init__` takes fields by name.
+    """
     for base in cls.__mro__[1:-1]:
-        known: _Record | None = vars(base).get(_RECORD)
-        if known is None and "__dataclass_fields__" in vars(base):
+        known: _Record | None = base.__dict__.get(_RECORD)
+        if known is None and "__dataclass_fields__" in base.__dict__:
             return False
-        if known is not None and any(known.options[name] != options[name] for name in _INHERITED):
+        if known is not None and (known.is_frozen is not is_frozen or known.is_by_name is not is_by_name):
             return False
-    kinds = cls.__annotations__.values()
-    if not all(isinstance(it, str) for it in kinds):
-        return False
-    text = " ".join(kinds)
-    return not any(word in text for word in _SPECIAL)
+    return all(isinstance(it, str) and "InitVar" not in it and "KW_ONLY" not in it for it in kinds)
 
 
-def _is_field(value: object) -> TypeGuard[dataclasses.Field[Any]]:
-    return isinstance(value, dataclasses.Field)
+def _made_by_standard(cls: type, **options: bool) -> type:
+    import dataclasses
+
+    for name, value in list(vars(cls).items()):
+        if isinstance(value, Field):
+            setattr(cls, name, value.standard())
+    made = cast("Callable[..., type[Any]]", dataclasses.dataclass)(cls, **options)
+    setattr(made, _RECORD, None)  # in place of that of a base
+    return made
 
 
 def _with_slots(cls: type, names: Sequence[str], added: Mapping[str, object]) -> type:
     """The class anew, with slots for its fields, and more attributes."""
-    namespace = {**vars(cls), **added}
+    namespace = {**cls.__dict__, **added}
     for name in (*names, "__dict__", "__weakref__"):
         namespace.pop(name, None)
     inherited = {name for base in cls.__mro__[1:-1] for name in _slots_of(base)}
-    namespace["__slots__"] = tuple(name for name in names if name not in inherited)
+    namespace["__slots__"] = tuple(name for name in names if name not in inherited) if inherited else tuple(names)
     made = type(cls)(cls.__name__, cls.__bases__, namespace)
     made.__qualname__ = cls.__qualname__
     return made
 
 
 def _slots_of(base: type) -> Sequence[str]:
-    slots: str | Sequence[str] = vars(base).get("__slots__", ())
+    slots: str | Sequence[str] = base.__dict__.get("__slots__", ())
     return (slots,) if isinstance(slots, str) else slots
 
 
 def _with_attributes(cls: type, defaults: Mapping[str, object], added: Mapping[str, object]) -> type:
     """The class, whose attributes are the defaults of its fields, with more attributes."""
     for name, default in defaults.items():
-        if _is_field(default) and default.default is dataclasses.MISSING:
+        options = _options_of(default)
+        if options is None:
+            continue
+        if options.default is _MISSING:
             delattr(cls, name)
-        elif _is_field(default):
-            setattr(cls, name, default.default)
+        else:
+            setattr(cls, name, options.default)
     for name, value in added.items():
         setattr(cls, name, value)
     return cls
 
 
+def _options_of(default: object) -> Field | None:
+    """The options that stand in place of a field's default; None for a default."""
+    if isinstance(default, Field):
+        return default
+    return _from_standard(default) if type(default).__module__ == "dataclasses" else None
+
+
+def _from_standard(default: object) -> Field | None:
+    import dataclasses
+
+    if not isinstance(default, dataclasses.Field):
+        return None
+    names = ("default", "default_factory", "init", "repr", "hash", "compare", "kw_only")
+    options = cast("object", default)
+    given = {name: getattr(options, name) for name in names}
+    return Field(**{name: value for name, value in given.items() if value is not dataclasses.MISSING})
+
+
 class _Record:
     """What is known of a class: the names of its own fields, their defaults or options, and the decorator's options."""
 
+    cls: type
+
     def __init__(
-        self, cls: type, own: Sequence[str], defaults: Mapping[str, object], options: Mapping[str, bool]
+        self,
+        own: Sequence[str],
+        defaults: Mapping[str, object],
+        *,
+        is_frozen: bool,
+        has_slots: bool,
+        has_eq: bool,
+        has_repr: bool,
+        is_by_name: bool,
     ) -> None:
-        self.cls = cls
         self.own = own
-        self.options = options
         self.defaults = defaults
+        self.is_frozen = is_frozen
+        self.has_slots = has_slots
+        self.has_eq = has_eq
+        self.has_repr = has_repr
+        self.is_by_name = is_by_name
 
     @cached_property
     def bases(self) -> list[_Record]:
         """The records of the class and its bases, first those whose fields come first."""
-        found = [vars(it).get(_RECORD) for it in reversed(self.cls.__mro__)]
+        found = [it.__dict__.get(_RECORD) for it in reversed(self.cls.__mro__)]
         return [it for it in found if it is not None]
 
     @cached_property
-    def fields(self) -> Mapping[str, dataclasses.Field[Any]]:
+    def fields(self) -> Mapping[str, Field]:
         """The options of each field."""
-        return {name: it._field(name) for it in self.bases for name in it.own}
+        return {name: it._field(name) if it.defaults else _PLAIN for it in self.bases for name in it.own}
 
     @cached_property
     def kinds(self) -> Mapping[str, str]:
         """The annotation of each field."""
         return {name: it.cls.__annotations__[name] for it in self.bases for name in it.own}
 
-    def _field(self, name: str) -> dataclasses.Field[Any]:
+    def _field(self, name: str) -> Field:
         if name not in self.defaults:
             return _PLAIN
         default = self.defaults[name]
-        if _is_field(default):
-            return default
+        options = _options_of(default)
+        if options is not None:
+            return options
         if type(default).__hash__ is None:
             raise ValueError(f"mutable default {type(default)} for field {name} is not allowed: use default_factory")
-        return cast("dataclasses.Field[Any]", dataclasses.field(default=default))
-
-    def is_by_name(self, name: str) -> bool:
-        """Whether `__init__` takes a field by its name only."""
-        wanted = self.fields[name].kw_only
-        return self.options["kw_only"] if wanted is dataclasses.MISSING else bool(wanted)
+        return Field(default=default)
 
     @cached_property
     def parameters(self) -> tuple[list[str], list[str]]:
         """The fields that `__init__` takes by position, and by name only."""
-        given = [name for name, it in self.fields.items() if it.init]
-        by_name = [name for name in given if self.is_by_name(name)]
-        return [name for name in given if name not in by_name], by_name
+        positional: list[str] = []
+        by_name: list[str] = []
+        for name, it in self.fields.items():
+            is_by_name = self.is_by_name if it.kw_only is None else it.kw_only
+            if it.init:
+                (by_name if is_by_name else positional).append(name)
+        return positional, by_name
 
     @cached_property
     def twin(self) -> type[Any]:
         """A class with the same fields that the standard library made, which has what it knows of them."""
-        declared = {name: it for name, it in self.fields.items() if it is not _PLAIN}
+        import dataclasses
+
+        declared = {name: it.standard() for name, it in self.fields.items() if it is not _PLAIN}
         names: dict[str, object] = {"__doc__": self.cls.__doc__, "__module__": self.cls.__module__}
         bare = type(self.cls.__name__, (), names | {"__annotations__": self.kinds} | declared)
-        made = _standard(bare, init=False, eq=False, repr=False, kw_only=self.options["kw_only"])
+        standard = cast("Callable[..., type[Any]]", dataclasses.dataclass)
+        made = standard(bare, init=False, eq=False, repr=False, kw_only=self.is_by_name)
         known = made.__dataclass_params__
-        known.init, known.frozen = True, self.options["frozen"]
-        known.eq, known.repr = self.options["eq"], self.options["repr"]
+        known.init, known.frozen = True, self.is_frozen
+        known.eq, known.repr = self.has_eq, self.has_repr
         return made
 
 
@@ -218,75 +318,59 @@ def _init(record: _Record) -> FunctionType:
 
     Its code is that of numbered fields, in which the numbers are replaced by names.
     """
-    numbered = {name: f"field{number}" for number, name in enumerate(record.fields)}
-    names: dict[str, object] = {"_set": _SET, "_FACTORY": _FACTORY}
-    for name, it in record.fields.items():
-        names[f"_default_{numbered[name]}"], names[f"_factory_{numbered[name]}"] = it.default, it.default_factory
-    text = "\n ".join(_lines_of_init(record, numbered))
-    code = _renamed(_compiled(text), {number: name for name, number in numbered.items()})
-    positional, by_name = record.parameters
-    method = FunctionType(code, names, "__init__", _defaults(record, positional))
-    method.__kwdefaults__ = {name: _default(record, name) for name in by_name if _has_default(record, name)}
+    fields, (positional, by_name) = record.fields, record.parameters
+    names = [*positional, *by_name]
+    complete = _completion(record)
+    code = shape(len(names), is_frozen=record.is_frozen, is_complete=complete is None)
+    code = renamed(code, "__init__", {f"field{number}": name for number, name in enumerate(names)}, len(by_name))
+    method = FunctionType(code, {"_set": _SET, "_complete": complete}, "__init__", _defaults(fields, positional))
+    method.__kwdefaults__ = {name: _default(fields[name]) for name in by_name if fields[name].has_default}
     method.__module__, method.__qualname__ = record.cls.__module__, f"{record.cls.__qualname__}.__init__"
-    method.__annotations__ = {name: record.kinds[name] for name, it in record.fields.items() if it.init}
-    method.__annotations__["return"] = None
+    method.__annotations__ = {name: record.kinds[name] for name in fields if fields[name].init} | {"return": None}
     return method
 
 
-@cache
-def _compiled(text: str) -> CodeType:
-    """The code of a function `__init__`."""
-    names: dict[str, Any] = {}
-    exec(text, names)
-    code: CodeType = names["__init__"].__code__
-    return code
+def _completion(record: _Record) -> Callable[[Any], None] | None:
+    """What follows after the parameters were assigned; None if nothing does.
+
+    Fields get the values that functions make, or that no parameter has, and `__post_init__` is called.
+    """
+    fields = record.fields.items()
+    factories = [(name, it.default_factory) for name, it in fields if it.default_factory is not None and it.init]
+    made = [(name, it.default_factory) for name, it in fields if it.default_factory is not None and not it.init]
+    fixed = [(name, it.default) for name, it in fields if not it.init and it.default is not _MISSING]
+    fixed = fixed if record.has_slots else []  # else the class has the default
+    has_more = hasattr(record.cls, "__post_init__")
+    if not (factories or made or fixed or has_more):
+        return None
+
+    def complete(self: Any) -> None:
+        for name, make in factories:
+            if getattr(self, name) is _FACTORY:
+                _SET(self, name, make())
+        for name, make in made:
+            _SET(self, name, make())
+        for name, value in fixed:
+            _SET(self, name, value)
+        if has_more:
+            self.__post_init__()
+
+    return complete
 
 
-def _renamed(code: CodeType, names: Mapping[object, str]) -> CodeType:
-    """The code with other names of parameters and attributes."""
-    parameters, used = ([names.get(it, it) for it in old] for old in (code.co_varnames, code.co_names))
-    constants = tuple(names.get(it, it) for it in code.co_consts)
-    return code.replace(co_varnames=tuple(parameters), co_names=tuple(used), co_consts=constants)
-
-
-def _lines_of_init(record: _Record, numbered: Mapping[str, str]) -> Iterator[str]:
-    positional, by_name = ([numbered[name] for name in part] for part in record.parameters)
-    yield f"def __init__({', '.join(['self', *positional, *(['*', *by_name] if by_name else [])])}):"
-    for name, number in numbered.items():
-        value = _initial(record.fields[name], number, has_slots=record.options["slots"])
-        if value is not None:
-            yield f"_set(self, '{number}', {value})" if record.options["frozen"] else f"self.{number} = {value}"
-    yield "self.__post_init__()" if hasattr(record.cls, "__post_init__") else "pass"
-
-
-def _initial(field: dataclasses.Field[Any], name: str, *, has_slots: bool) -> str | None:
-    """What `__init__` gives a field; None for one that keeps the class's attribute, or has no value."""
-    if field.default_factory is not dataclasses.MISSING:
-        return f"_factory_{name}() if {name} is _FACTORY else {name}" if field.init else f"_factory_{name}()"
-    if field.init:
-        return name
-    return f"_default_{name}" if has_slots and field.default is not dataclasses.MISSING else None
-
-
-def _defaults(record: _Record, positional: Sequence[str]) -> tuple[object, ...]:
+def _defaults(fields: Mapping[str, Field], positional: Sequence[str]) -> tuple[object, ...]:
     """The defaults of the last parameters. Raises TypeError for a parameter without one after them."""
     found: list[object] = []
     for name in positional:
-        if _has_default(record, name):
-            found.append(_default(record, name))
+        if fields[name].has_default:
+            found.append(_default(fields[name]))
         elif found:
             raise TypeError(f"non-default argument {name!r} follows default argument")
     return tuple(found)
 
 
-def _has_default(record: _Record, name: str) -> bool:
-    field = record.fields[name]
-    return field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
-
-
-def _default(record: _Record, name: str) -> object:
-    field = record.fields[name]
-    return _FACTORY if field.default is dataclasses.MISSING else field.default
+def _default(field: Field) -> object:
+    return _FACTORY if field.default is _MISSING else field.default
 
 
 def _match_args(record: _Record) -> tuple[str, ...]:
@@ -299,6 +383,8 @@ def _match_args(record: _Record) -> tuple[str, ...]:
 def _representation(record: _Record) -> object:
     """`__repr__`, with the names and values of fields."""
     names = [name for name, it in record.fields.items() if it.repr]
+
+    from reprlib import recursive_repr
 
     @recursive_repr()
     def shown(self: object) -> str:
@@ -339,7 +425,7 @@ def _set_attribute(record: _Record) -> object:
 
     def set_attribute(self: object, name: str, value: object) -> None:
         if type(self) is cls or name in known:
-            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+            raise _is_frozen(f"cannot assign to field {name!r}")
         _SET(self, name, value)
 
     return set_attribute
@@ -351,10 +437,16 @@ def _delete_attribute(record: _Record) -> object:
 
     def delete_attribute(self: object, name: str) -> None:
         if type(self) is cls or name in known:
-            raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+            raise _is_frozen(f"cannot delete field {name!r}")
         _DELETE(self, name)
 
     return delete_attribute
+
+
+def _is_frozen(message: str) -> Exception:
+    from dataclasses import FrozenInstanceError
+
+    return FrozenInstanceError(message)
 
 
 def _state(record: _Record) -> object:
@@ -386,13 +478,21 @@ def _known_options(record: _Record) -> object:
     return record.twin.__dataclass_params__
 
 
-_KNOWN: Final[dict[str, Maker]] = {
-    "__init__": _init,
-    "__match_args__": _match_args,
-    "__dataclass_fields__": _known_fields,
-    "__dataclass_params__": _known_options,
-}
-_SHOWN: Final[dict[str, Maker]] = {"__repr__": _representation}
-_EQUAL: Final[dict[str, Maker]] = {"__eq__": _equal, "__hash__": _hash}
-_FROZEN: Final[dict[str, Maker]] = {"__setattr__": _set_attribute, "__delattr__": _delete_attribute}
-_STATE: Final[dict[str, Maker]] = {"__getstate__": _state, "__setstate__": _set_state}
+@cache
+def _makers(frozen: bool, slots: bool, eq: bool, repr: bool) -> tuple[tuple[str, Maker | None], ...]:
+    """The methods of a class with these options, and what makes them; nothing makes a hash of what can change."""
+    makers: dict[str, Maker | None] = {
+        "__init__": _init,
+        "__match_args__": _match_args,
+        "__dataclass_fields__": _known_fields,
+        "__dataclass_params__": _known_options,
+    }
+    if repr:
+        makers["__repr__"] = _representation
+    if eq:
+        makers |= {"__eq__": _equal, "__hash__": _hash if frozen else None}
+    if frozen:
+        makers |= {"__setattr__": _set_attribute, "__delattr__": _delete_attribute}
+    if frozen and slots:
+        makers |= {"__getstate__": _state, "__setstate__": _set_state}
+    return tuple(makers.items())

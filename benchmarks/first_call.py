@@ -26,6 +26,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from tinct.first_calls import INTERPRETING_PROCESSES
+
 WGSL = """
 fn cmul(a: vec2f, b: vec2f) -> vec2f { return vec2f(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
 @group(0) @binding(0) var<storage, read_write> out: array<f32>;
@@ -46,8 +48,8 @@ cmul(ones, ones, np.empty_like(ones))
 """
 
 
-_ROUNDS_BEFORE = 2
-"""Rounds that write bytecode and caches: the first process that runs a kernel interprets it, the second compiles it."""
+_ROUNDS_BEFORE = INTERPRETING_PROCESSES + 1
+"""Rounds that write bytecode and caches: the first processes that run a kernel interpret it, the next one compiles."""
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import field, replace
 from typing import Final
 
-from ..base.records import dataclass
+from ..base.records import dataclass, field, replace
 from ..ir.diagnostics import Diagnostic, Note, Severity
 from ..ir.language import DEBUG_PRINTF
 from ..ir.source import Source, Span

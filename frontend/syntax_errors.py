@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field
 
 from tree_sitter import LogType, Node, Tree
 
-from ..base.records import dataclass
+from ..base.records import dataclass, field
 from ..ir.diagnostics import DiagnosticList, Note
 from ..ir.hints import closest
 from ..ir.source import Source, Span

@@ -9,12 +9,11 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
 from typing import Final, TypeAlias
 from unicodedata import combining, east_asian_width
 
 from ..base.errors import TinctError
-from ..base.records import dataclass
+from ..base.records import dataclass, field
 from .source import Position, Source, Span
 
 

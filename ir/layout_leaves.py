@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from ..base.errors import InputError
+from ..base.named_tuples import NamedTuple
 from .layout_numbers import NumberType
 from .layout_sizes import member_offsets, size_of, stride_of
 from .types import F16, F32, I32, U32, Array, Atomic, Matrix, Scalar, Struct, Type, Vector

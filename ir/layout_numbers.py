@@ -14,11 +14,12 @@ import reprlib
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
 from ..base.errors import InputError
+from ..base.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     import numpy.typing as npt

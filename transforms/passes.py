@@ -6,17 +6,15 @@ whether it did. A `Stage` has its passes by name, so that the text `"dce,unroll{
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
 from typing import Final, Generic, Protocol, TypeVar
 
 from ..base.deadline import check_compile_time
 from ..base.errors import InputError
 from ..base.interpreter_state import deep_nesting
-from ..base.records import dataclass
+from ..base.records import dataclass, field
 from ..ir.hints import unknown_name
 from ..ir.overrides import Number
 
@@ -141,9 +139,9 @@ def _number(name: str, key: str, text: str) -> Number:
 
 def _options(kind: type[object]) -> dict[str, str]:
     """The options of a pass and their types."""
-    return (
-        {it.name: str(it.type) for it in dataclasses.fields(kind) if it.init} if dataclasses.is_dataclass(kind) else {}
-    )
+    from dataclasses import fields, is_dataclass
+
+    return {it.name: str(it.type) for it in fields(kind) if it.init} if is_dataclass(kind) else {}
 
 
 def _value(name: str, key: str, kind: str, text: str) -> bool | int | str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field, replace
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import Loop
 from ...ir.hercules.graph import def_use

@@ -6,11 +6,10 @@ import math
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...base.fork_lock import ForkLock
-from ...base.records import dataclass
+from ...base.records import dataclass, replace
 from . import _pool, jit
 from .emitted import NEVER, Emitted, Interface
 from .extents import evaluate

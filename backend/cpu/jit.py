@@ -8,14 +8,13 @@ import threading
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 from functools import cache, partial
 from typing import Any
 
 from ...base.deadline import check_compile_time, compile_time_error, compile_time_left
 from ...base.errors import DeviceError, InputError
 from ...base.in_time import Background
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from . import _pool, llvm_process
 from .code_image import CodeImage, packed, unpacked
 from .disk_cache import DiskCache, default_cache, digest

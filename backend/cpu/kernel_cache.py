@@ -17,7 +17,7 @@ from . import jit
 from .device import CompiledKernel, Slot, recipe_for
 from .disk_cache import default_cache
 from .emitted import Interface
-from .kernel_identity import KernelIdentity, note_known
+from .kernel_identity import KernelIdentity, note_compiled
 from .machine import costs_so_far
 from .options import CpuOptions
 
@@ -62,4 +62,4 @@ def keep(identity: KernelIdentity, options: CpuOptions, kernel: CompiledKernel) 
         return
     kept = _Kept(kernel.function.code.name, kernel.slots, kernel.function.interface)
     files.put(name, pickle.dumps(kept, pickle.HIGHEST_PROTOCOL))
-    note_known(identity)
+    note_compiled(identity)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Generator, Iterable
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import field
 from typing import TypeAlias
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ...ir.hercules import nodes as h
 from .folding import folded_binary, folded_conversion
 from .target import Target, current_target

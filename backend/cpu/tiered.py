@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING
 
 from ...base.deadline import compiling_within
 from ...base.errors import DeviceError
 from ...base.fork_lock import CompileLock
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ...ir.types import BindingPoint
 from . import jit, kernel_cache
 from .compiler_files import compiler_files

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 
 _NARROW, _WIDE = "<8 x i1>", "<8 x i32>"
 _MASK = re.compile(rf"  (%\S+) = (?:(phi)|and|or(?: disjoint)?|xor|select {_NARROW} \S+,) {_NARROW} ")

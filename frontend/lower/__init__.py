@@ -7,12 +7,11 @@ lacks a part is left out of its parent.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 from functools import cache
 
 from tree_sitter import Tree, TreeCursor
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ...ir.diagnostics import DiagnosticList
 from ...ir.source import Source, Span
 from ...ir.wgsl import ast

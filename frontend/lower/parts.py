@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
+from ...base.named_tuples import NamedTuple
 from ...base.records import dataclass
 from ...ir.diagnostics import DiagnosticList
 from ...ir.schema.runtime import SchemaNode

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import field
 from typing import NoReturn, TypeAlias
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ...ir.constants import ConstantValue, RawValue
 from ...ir.diagnostics import Diagnostic, DiagnosticList, Note, Severity
 from ...ir.source import Source, Span

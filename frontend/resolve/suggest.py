@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import field
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ...ir.diagnostics import Note
 from ...ir.hints import Work, closest
 

@@ -19,21 +19,23 @@ Constructors: `resolve_constructor(type or generic name, arg_types)`, `construct
 
 Each function is declared once, in the module of its family: `logical`, `numeric`, `bits`, `vectors`, `packing`,
 `textures`, `invocations`, `buffer_views`; `signatures` describes the notation. To add one, write a decorated function
-there, and a test row.
+there, its name in `families`, and a test row. A family is imported when one of its functions is first asked for.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import repeat
 
+from ...base.interpreter_state import paused_collection
 from ..constants import RawValue
 from ..conversions import convert, converter, elements
 from ..scalars import EvaluationError, Mode
 from ..types import Type, Vector, scalar_of
-from . import bits, buffer_views, invocations, logical, numeric, packing, textures, vectors
 from .constructors import ConstructorMatch, construct, constructor, resolve_constructor
+from .families import FAMILIES
 from .invocations import LARGEST_SUBGROUP, SUBGROUP_SIZE, atomic_operation
 from .registry import TABLE, Builtin, Check, Evaluator, Flags, Signature
 from .resolution import Match, NoMatch, resolve_call
@@ -69,24 +71,27 @@ __all__ = [
     "texel_channel",
 ]
 
-FAMILIES = (bits, buffer_views, invocations, logical, numeric, packing, textures, vectors)
-"""The modules that fill the table when they are imported."""
-
 
 def builtin(name: str) -> Builtin | None:
     """The builtin function with the name, or None."""
-    return TABLE.get(name)
+    found = TABLE.get(name)
+    if found is not None or name not in FAMILIES:
+        return found
+    with paused_collection():  # classes and functions are not garbage
+        importlib.import_module(f".{FAMILIES[name]}", __name__)
+    return TABLE[name]
 
 
 def builtin_names() -> Iterable[str]:
     """The names of all builtin functions."""
-    return TABLE.keys()
+    return FAMILIES.keys()
 
 
 @cache
 def componentwise_builtins() -> frozenset[str]:
     """The names of the functions that work on each component of vectors separately."""
-    return frozenset(name for name, function in TABLE.items() if function.is_componentwise)
+    functions = map(builtin, FAMILIES)
+    return frozenset(it.name for it in functions if it is not None and it.is_componentwise)
 
 
 def evaluate(
@@ -106,8 +111,8 @@ def evaluator(
     name: str, template_args: tuple[Type, ...], param_types: tuple[Type, ...], result_type: Type, mode: Mode
 ) -> Evaluator:
     """The function that computes a call from its arguments. Raises KeyError for a builtin without evaluator."""
-    function = TABLE[name]
-    if function.make_evaluator is None:
+    function = builtin(name)
+    if function is None or function.make_evaluator is None:
         raise KeyError(f"'{name}' has no value outside a running shader")
     run = function.make_evaluator(Signature(template_args, param_types, result_type, mode))
     if mode is Mode.RUNTIME or not function.checks:
@@ -127,8 +132,8 @@ def check_arguments(
     template_args: tuple[Type, ...] = (),
 ) -> None:
     """Raises EvaluationError if constant arguments are wrong for all values of the unknown ones, which are None."""
-    function = TABLE[name]
-    if not function.checks:
+    function = builtin(name)
+    if function is None or not function.checks:
         return
     match = resolve_call(function, template_args, param_types)
     assert isinstance(match, Match)

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from functools import cache
 from typing import TypeAlias
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ..types import (
     SCALARS,
     VOID,

@@ -8,12 +8,11 @@ atomics …).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
 from functools import cache
 from itertools import repeat
 from typing import TypeAlias, cast
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ..constants import RawValue
 from ..conversions import elements
 from ..scalars import Mode, ScalarValue

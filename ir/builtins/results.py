@@ -8,7 +8,6 @@ from functools import cache
 
 from ..conversions import register_abstract_struct, result_struct
 from ..types import (
-    ABSTRACT_FLOAT,
     ABSTRACT_INT,
     BOOL,
     F16,
@@ -18,7 +17,6 @@ from ..types import (
     Scalar,
     Struct,
     Vector,
-    vector,
     with_scalar,
 )
 
@@ -41,19 +39,11 @@ def _split_result(function: str, second: str, type: Scalar | Vector) -> Struct:
     word = "abstract" if scalar.is_abstract else str(scalar)
     other = scalar if function == "modf" else ABSTRACT_INT if scalar.is_abstract else I32
     members = (("fract", type), (second, with_scalar(type, other)))
-    return result_struct(f"__{function}_result_{shape}{word}", members)
-
-
-def _register_conversions() -> None:
-    """WGSL, "Conversion Rank": abstract results convert to those of f32, then of f16."""
-    for result in (frexp_result, modf_result):
-        register_abstract_struct(result(ABSTRACT_FLOAT), result(F32), result(F16))
-        for width in (2, 3, 4):
-            abstract, as_f32, as_f16 = (vector(width, scalar) for scalar in (ABSTRACT_FLOAT, F32, F16))
-            register_abstract_struct(result(abstract), result(as_f32), result(as_f16))
-
-
-_register_conversions()
+    made = result_struct(f"__{function}_result_{shape}{word}", members)
+    if scalar.is_abstract:  # WGSL, "Conversion Rank": abstract results convert to those of f32, then of f16
+        result = frexp_result if function == "frexp" else modf_result
+        register_abstract_struct(made, result(with_scalar(type, F32)), result(with_scalar(type, F16)))
+    return made
 
 
 @cache

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import field
 from typing import Any, TypeAlias
 
 from ...base.deadline import Deadline
 from ...base.errors import InputError
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ..constants import RawValue
 from . import nodes
 

@@ -11,11 +11,10 @@ the product of matrices is not.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ..schema.runtime import Category, Count, FieldInfo, Operation, Schema, SchemaNode
 from .values import UNTYPED, User, Value
 
@@ -76,7 +75,7 @@ class Module(SchemaNode):
     structs: list[Struct]
     root: Block
     functions: list[Function]
-    counts: list[ArrayCount] = dataclasses.field(default_factory=list["ArrayCount"], kw_only=True)
+    counts: list[ArrayCount] = field(default_factory=list["ArrayCount"], kw_only=True)
 
 
 class ArrayCount(User):
@@ -133,7 +132,7 @@ class Block(SchemaNode):
     arguments: list[BlockArgument]
     instructions: list[Instruction]
     branch: Branch | None
-    diagnostics: list[DiagnosticFilter] = dataclasses.field(default_factory=list["DiagnosticFilter"], kw_only=True)
+    diagnostics: list[DiagnosticFilter] = field(default_factory=list["DiagnosticFilter"], kw_only=True)
 
 
 class If(User):
@@ -198,7 +197,7 @@ class Loop(SchemaNode):
     start_target: Block
     continuing_target: Block
     merge_target: Block
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
 
 class Switch(User):
@@ -259,7 +258,7 @@ class Terminator(SchemaNode):
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
-    unreachable: bool = dataclasses.field(default=False, kw_only=True)
+    unreachable: bool = field(default=False, kw_only=True)
 
 
 class Branch(User):

@@ -7,10 +7,9 @@ override. Only the chosen operand of a `select` is computed, since `&&` and `||`
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 
 from ...base.errors import InputError
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ..constants import RawValue
 from ..overrides import Number, missing_override
 from ..scalars import EvaluationError, Mode

@@ -9,11 +9,11 @@ outlive its region is passed to the merge.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import field
 from enum import StrEnum
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
-from ...base.records import dataclass
+from ...base.named_tuples import NamedTuple
+from ...base.records import dataclass, field
 from . import nodes
 from .values import User, Value
 

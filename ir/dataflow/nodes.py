@@ -8,11 +8,10 @@ the names exist. Every part has the span of its text where it was parsed.
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ..schema.runtime import Category, Count, ExactNode, FieldInfo, Schema, SchemaNode
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class Shader(SchemaNode):
 
     name: str
     source: ShaderSource
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -148,7 +147,7 @@ class Leaf(SchemaNode):
     entry: str
     constants: tuple[Constant, ...]
     workgroup_size: tuple[int, ...]
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -165,7 +164,7 @@ class Graph(SchemaNode):
     name: str
     ports: tuple[Port, ...]
     body: tuple[Statement, ...]
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -180,7 +179,7 @@ class Host(SchemaNode):
 
     name: str
     ports: tuple[Port, ...]
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -197,7 +196,7 @@ class Port(SchemaNode):
     access: Access
     name: str
     type: Type
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -269,9 +268,9 @@ class CreateNode(SchemaNode):
     name: str
     function: str
     extents: tuple[Expression, ...]
-    capacity: int | None = dataclasses.field(default=None, kw_only=True)
-    repeat: Expression | None = dataclasses.field(default=None, kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    capacity: int | None = field(default=None, kw_only=True)
+    repeat: Expression | None = field(default=None, kw_only=True)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -288,7 +287,7 @@ class Split(SchemaNode):
     name: str
     type: Type
     count: int
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -305,7 +304,7 @@ class Malloc(SchemaNode):
     name: str
     type: Type
     extents: tuple[Expression, ...]
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -323,8 +322,8 @@ class CreateEdge(SchemaNode):
     source: Endpoint
     destination: Endpoint
     replication: Replication
-    streaming: bool = dataclasses.field(default=False, kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    streaming: bool = field(default=False, kw_only=True)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -340,8 +339,8 @@ class BindInput(SchemaNode):
 
     source: Expression
     destination: Endpoint
-    streaming: bool = dataclasses.field(default=False, kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    streaming: bool = field(default=False, kw_only=True)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -357,8 +356,8 @@ class BindOutput(SchemaNode):
 
     source: Endpoint
     output: str
-    streaming: bool = dataclasses.field(default=False, kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    streaming: bool = field(default=False, kw_only=True)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -7,9 +7,8 @@ analyses cover only nodes reachable from Start, and expect a verified function u
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from .graph import control_predecessors, is_control, is_projection
 from .nodes import Fork, Function, Join, Node, Read, Region, Start
 

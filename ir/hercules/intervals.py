@@ -9,10 +9,9 @@ bounds that one side lacks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import TypeAlias, assert_never
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from .arithmetic import integer_range
 from .nodes import (
     AnyScalarNode,

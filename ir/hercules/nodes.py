@@ -11,12 +11,11 @@ collection. A node that is `scalar` needs a row in `ir/hercules/operations.py` a
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ..schema.runtime import Category, Count, ExactNode, FieldInfo, Operation, Schema, SchemaNode
 
 if TYPE_CHECKING:
@@ -450,8 +449,8 @@ class Start(ControlNode):
     IDENTITY: ClassVar[bool] = True
     MUTABLE: ClassVar[bool] = True
 
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return ()
@@ -483,8 +482,8 @@ class Region(ControlNode):
     MUTABLE: ClassVar[bool] = True
 
     predecessors: list[Node]
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return tuple(self.predecessors)
@@ -518,8 +517,8 @@ class If(ControlNode):
 
     control: Node
     condition: Node
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (self.control, self.condition)
@@ -554,8 +553,8 @@ class Match(ControlNode):
 
     control: Node
     sum: Node
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (self.control, self.sum)
@@ -590,8 +589,8 @@ class Fork(ControlNode):
 
     control: Node
     factor: DynamicConstant
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (self.control,)
@@ -623,8 +622,8 @@ class Join(ControlNode):
     MUTABLE: ClassVar[bool] = True
 
     control: Node
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (self.control,)
@@ -658,8 +657,8 @@ class Return(ControlNode):
 
     control: Node
     value: Node
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (self.control, self.value)
@@ -694,8 +693,8 @@ class Phi(PinnedNode, PureNode):
 
     region: Node
     values: list[Node]
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (self.region, *self.values)
@@ -728,8 +727,8 @@ class ThreadID(PinnedNode, PureNode):
     MUTABLE: ClassVar[bool] = True
 
     fork: Node
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (self.fork,)
@@ -765,8 +764,8 @@ class Reduce(PinnedNode):
     join: Node
     init: Node
     update: Node
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (self.join, self.init, self.update)
@@ -802,8 +801,8 @@ class Collect(PinnedNode):
 
     join: Node
     value: Node
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (self.join, self.value)
@@ -836,8 +835,8 @@ class Parameter(InputNode, PureNode, FloatingNode):
     MUTABLE: ClassVar[bool] = True
 
     index: int
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return ()
@@ -866,8 +865,8 @@ class ConstantNode(InputNode, PureNode, FloatingNode):
     MUTABLE: ClassVar[bool] = True
 
     value: Constant
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return ()
@@ -896,8 +895,8 @@ class DynamicConstantNode(InputNode, PureNode, FloatingNode):
     MUTABLE: ClassVar[bool] = True
 
     value: DynamicConstant
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return ()
@@ -927,8 +926,8 @@ class Unary(ScalarNode, PureNode, FloatingNode):
 
     op: UnaryOp
     operand: Node
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (self.operand,)
@@ -960,8 +959,8 @@ class Binary(ScalarNode, PureNode, FloatingNode):
     op: BinaryOp
     lhs: Node
     rhs: Node
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (self.lhs, self.rhs)
@@ -999,8 +998,8 @@ class Select(ScalarNode, PureNode, FloatingNode):
     condition: Node
     if_true: Node
     if_false: Node
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (self.condition, self.if_true, self.if_false)
@@ -1033,8 +1032,8 @@ class Cast(ScalarNode, PureNode, FloatingNode):
 
     type: Type
     operand: Node
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (self.operand,)
@@ -1065,8 +1064,8 @@ class Bitcast(ScalarNode, PureNode, FloatingNode):
 
     type: Type
     operand: Node
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (self.operand,)
@@ -1099,8 +1098,8 @@ class Intrinsic(ScalarNode, PureNode, FloatingNode):
     function: str
     type: Type
     arguments: list[Node]
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return tuple(self.arguments)
@@ -1134,9 +1133,9 @@ class Call(PureNode, FloatingNode):
     callee: Function
     dynamic_constants: list[DynamicConstant]
     arguments: list[Node]
-    control: Node | None = dataclasses.field(default=None, kw_only=True)
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    control: Node | None = field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (*self.arguments, *(() if self.control is None else (self.control,)))
@@ -1175,8 +1174,8 @@ class Read(PureNode, FloatingNode):
 
     collection: Node
     indices: list[Index]
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (self.collection, *[node for it in self.indices for node in it.inputs()])
@@ -1210,8 +1209,8 @@ class Write(WritingNode, FloatingNode):
     collection: Node
     value: Node
     indices: list[Index]
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (self.collection, self.value, *[node for it in self.indices for node in it.inputs()])
@@ -1248,8 +1247,8 @@ class Atomic(ReadingNode, WritingNode, FloatingNode):
     collection: Node
     indices: list[Index]
     operands: list[Node]
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return (self.collection, *[node for it in self.indices for node in it.inputs()], *self.operands)
@@ -1287,8 +1286,8 @@ class ProductNode(PureNode, FloatingNode):
     MUTABLE: ClassVar[bool] = True
 
     fields: list[Node]
-    label: str = dataclasses.field(default="", kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True)
+    label: str = field(default="", kw_only=True)
+    span: Span | None = field(default=None, kw_only=True)
 
     def inputs(self) -> tuple[Node, ...]:
         return tuple(self.fields)

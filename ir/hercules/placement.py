@@ -17,12 +17,11 @@ After Click, "Global Code Motion / Global Value Numbering", 1995, with anti-depe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
 from functools import reduce
 from typing import assert_never
 
 from ...base.deadline import check_compile_time
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from .analyses import (
     ControlGraph,
     Dominators,

@@ -8,11 +8,10 @@ names exist. Every part has the span of its text where it was parsed.
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ..schema.runtime import Category, Count, ExactNode, FieldInfo, Schema, SchemaNode
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ class Dimension(SchemaNode):
 
     name: str
     size: Affine
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -126,7 +125,7 @@ class Array(SchemaNode):
     name: str
     type: ElementType
     extents: tuple[Affine, ...]
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -175,7 +174,7 @@ class Load(SchemaNode):
     subscripts: tuple[Affine, ...]
     boundary: Boundary
     dimensions: tuple[str, ...]
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -194,7 +193,7 @@ class Index(SchemaNode):
     type: ElementType
     value: Affine
     dimensions: tuple[str, ...]
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -215,7 +214,7 @@ class Compute(SchemaNode):
     function: str
     operands: tuple[Operand, ...]
     dimensions: tuple[str, ...]
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -236,7 +235,7 @@ class Fby(SchemaNode):
     first: Operand
     next: str
     dimensions: tuple[str, ...]
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -255,7 +254,7 @@ class Last(SchemaNode):
     type: ElementType
     value: str
     dimensions: tuple[str, ...]
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -274,7 +273,7 @@ class Map(SchemaNode):
     type: ElementType
     value: str
     pairs: tuple[Pair, ...]
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -293,7 +292,7 @@ class Store(SchemaNode):
     subscripts: tuple[Affine, ...]
     value: Operand
     dimensions: tuple[str, ...]
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -316,7 +315,7 @@ class Scatter(SchemaNode):
     function: str
     value: Operand
     dimensions: tuple[str, ...]
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -343,7 +342,7 @@ class Combine(SchemaNode):
     right: tuple[str, ...]
     body: tuple[Statement, ...]
     results: tuple[Operand, ...]
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -428,11 +427,11 @@ class Decisions(SchemaNode):
 
     dimensions: tuple[DimensionLevels, ...]
     order: tuple[LevelName, ...]
-    stages: tuple[Stage, ...] = dataclasses.field(default=(), kw_only=True)
-    peeled: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
-    grid: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
-    private: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
-    kept: tuple[Keep, ...] = dataclasses.field(default=(), kw_only=True)
+    stages: tuple[Stage, ...] = field(default=(), kw_only=True)
+    peeled: tuple[str, ...] = field(default=(), kw_only=True)
+    grid: tuple[str, ...] = field(default=(), kw_only=True)
+    private: tuple[str, ...] = field(default=(), kw_only=True)
+    kept: tuple[Keep, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -450,7 +449,7 @@ class DimensionLevels(SchemaNode):
 
     dimension: str
     levels: tuple[Level, ...]
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -504,9 +503,9 @@ class Stage(SchemaNode):
 
     loads: tuple[str, ...]
     at: LevelName | None
-    padding: int = dataclasses.field(default=0, kw_only=True)
-    buffering: Buffering = dataclasses.field(default=Buffering.SINGLE, kw_only=True)
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    padding: int = field(default=0, kw_only=True)
+    buffering: Buffering = field(default=Buffering.SINGLE, kw_only=True)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -527,7 +526,7 @@ class Keep(SchemaNode):
 
     value: str
     location: Location
-    span: Span | None = dataclasses.field(default=None, kw_only=True, compare=False)
+    span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
 Statement: TypeAlias = Load | Index | Compute | Fby | Last | Map | Store | Scatter

@@ -132,7 +132,7 @@ def field_call(module: SchemaModule, kind: Kind, spec: Field) -> str:
         arguments += [default, "kw_only=True"]
     if spec.hidden and not kind.identity and not module.holds_floats(kind):
         arguments.append("compare=False")
-    return f" = dataclasses.field({', '.join(arguments)})" if arguments else ""
+    return f" = field({', '.join(arguments)})" if arguments else ""
 
 
 def _slots(module: SchemaModule, kind: Kind) -> Iterator[str]:

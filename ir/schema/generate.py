@@ -100,12 +100,12 @@ def _imports(module: SchemaModule) -> list[str]:
     aliases = module.tracked is not None or any(has_alias(module, it) for it in module.sums)
     types = ["ClassVar", "TypeAlias"] if aliases else ["ClassVar"]
     types += ["TypeVar"] if module.operations is not None else []
-    lines = ["import dataclasses"] if calls else []
-    lines += ["import enum"] if any(True for _ in module.enums) else []
+    lines = ["import enum"] if any(True for _ in module.enums) else []
     collections = list(_collections(module))
     lines += [f"from collections.abc import {', '.join(collections)}"] if collections else []
     lines += [f"from typing import {', '.join(['TYPE_CHECKING', *types] if module.externs else types)}", ""]
-    lines += [f"from {_package(module, 'base')}.records import dataclass"] if plain else []
+    records = "dataclass, field" if calls else "dataclass"
+    lines += [f"from {_package(module, 'base')}.records import {records}"] if plain else []
     lines.append(f"from {_package(module, 'ir.schema')}.runtime import {', '.join(_runtime_names(module))}")
     if module.tracked is not None:
         lines.append(f"from .values import {'UNTYPED, ' if module.operations is not None else ''}User, Value")

@@ -10,10 +10,9 @@ import enum
 import math
 import struct
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import field
 from typing import ClassVar, Final, Self, cast
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 
 REPR_DEPTH: Final = 8
 
@@ -65,11 +64,11 @@ class FieldInfo:
     default: Default = REQUIRED
     note: bool = False
     is_word: bool = False
-    owns: bool = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        owns = self.category is Category.NODE and not self.hidden and not self.operand
-        object.__setattr__(self, "owns", owns)
+    @property
+    def owns(self) -> bool:
+        """Whether the field's nodes are children."""
+        return self.category is Category.NODE and not self.hidden and not self.operand
 
 
 class SchemaNode:

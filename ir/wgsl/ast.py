@@ -8,10 +8,9 @@ Every node has the span of its source text. The meaning of a file (types, consta
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ..schema.runtime import Category, Count, FieldInfo, Schema, SchemaNode
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ class TranslationUnit(SchemaNode):
 
     directives: tuple[Directive, ...]
     declarations: tuple[Declaration, ...]
-    comments: tuple[Comment, ...] = dataclasses.field(default=(), kw_only=True)
+    comments: tuple[Comment, ...] = field(default=(), kw_only=True)
     span: Span
 
 

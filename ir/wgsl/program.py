@@ -22,10 +22,9 @@ a swizzle of several components loads the vector through the pointer.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Generic, TypeAlias, TypeVar
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ..constants import ConstantValue
 from ..diagnostics import Diagnostic
 from ..source import Source, Span

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .backend.cpu.kernel_identity import KernelIdentity, is_known, note_known
+from .backend.cpu.kernel_identity import KernelIdentity, Note, note_interpreted, note_of
 from .base.fork_lock import CompileLock
 from .base.interpreter_state import paused_collection
-from .base.records import dataclass
+from .base.records import dataclass, field, replace
 from .ir.entry_points import entry_point
 from .ir.handle_facts import HandleFacts
 from .ir.types import BindingPoint
+from .kept import keep_noted
 from .pipeline import (
     BUILD,
     CHECK_RUNNABLE,
@@ -100,7 +100,7 @@ class Compilation:
 
     def check_runnable_on(self, device: str) -> None:
         """Raise ShaderError for what no device runs yet. What the cache knows to have run on the CPU was checked."""
-        if device != "cpu" or not self._is_known:
+        if device != "cpu" or not self._note.is_compiled:
             self._front(CHECK_RUNNABLE)
 
     @property
@@ -126,14 +126,15 @@ class Compilation:
     def first_calls(self) -> FirstCalls | None:
         """Runs on the interpreter in place of machine code; None if there are none.
 
-        Only the first process that runs a kernel has any: in the second, machine code pays, which the cache keeps.
+        Only the first processes that run a kernel have any: then machine code pays, which the cache keeps.
         """
-        from .first_calls import first_calls
+        from .first_calls import INTERPRETING_PROCESSES, first_calls
 
-        if self._is_known:
+        if self._note.is_compiled or self._note.processes >= INTERPRETING_PROCESSES:
             return None
         made = first_calls(self.specialised, self.entry)
-        note_known(self._identity)
+        if made is not None:
+            note_interpreted(self._identity, self._note)
         return made
 
     @cached_property
@@ -143,9 +144,9 @@ class Compilation:
         return KernelIdentity(type(origin).__name__, origin.source.data, job.entry, job.constants, job.facts)
 
     @cached_property
-    def _is_known(self) -> bool:
-        """Whether it was run before this compilation began, by this process or another."""
-        return is_known(self._identity)
+    def _note(self) -> Note:
+        """What was known of it before this compilation began."""
+        return note_of(self._identity)
 
     @property
     def cpu(self) -> CompiledKernel:
@@ -194,4 +195,6 @@ class Compilation:
     def _compile_for_cpu(self, options: CpuOptions) -> CompiledKernel:
         with self._lock, paused_collection():
             self._front(OPTIMISE)
-            return compile_for_cpu(self.job, options, self._steps.branch())
+            made = compile_for_cpu(self.job, options, self._steps.branch())
+            keep_noted()
+            return made

@@ -2,21 +2,20 @@
 
 In a new process it is there after a third of the time that machine code takes, and it runs some hundred invocations in
 a millisecond or two. A kernel is interpreted only if the results are those of machine code, bit for bit (see
-`ir.core.exact`), in the first process that runs it, and until that has taken `INTERPRETED_SECONDS`. A run that takes
-longer, or after which a NaN may be in memory, is undone: machine code runs the dispatch from its start.
+`ir.core.exact`), in the first `INTERPRETING_PROCESSES` that run it, and until that has taken `INTERPRETED_SECONDS`. A
+run that takes longer, or after which a NaN may be in memory, is undone: machine code runs the dispatch from its start.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .base.errors import DeviceError
-from .base.records import dataclass
+from .base.records import dataclass, field
 from .ir.entry_points import entry_point
 
 if TYPE_CHECKING:
@@ -25,6 +24,11 @@ if TYPE_CHECKING:
 
 INTERPRETED_SECONDS = 20e-3
 """Time budget in seconds of all interpreted runs of a kernel, which is less than compiling baseline code takes."""
+INTERPRETING_PROCESSES = 4
+"""Number of processes that interpret a kernel before one compiles it. Compiling makes one process slower, by four times
+of what it saves each later one or more (`benchmarks.first_call`): a script that runs a few times never pays for it, and
+one that runs often pays at most about twice of what is least.
+"""
 MOST_INVOCATIONS = 256
 """Maximum number of invocations of an interpreted dispatch, in each of which five instructions take a microsecond."""
 MOST_WRITTEN = 1 << 16

@@ -6,13 +6,12 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import field, replace
-from threading import Lock
 from typing import Final
 
 from .arguments import count_of
 from .base.errors import InputError
-from .base.records import dataclass
+from .base.locks import allocate_lock
+from .base.records import dataclass, field, replace
 from .ir.source import Source
 
 DEFAULT_LIMIT: Final = 1 << 20
@@ -64,7 +63,7 @@ class _Collector:
 
 
 _collectors: list[_Collector] = []
-_lock = Lock()
+_lock = allocate_lock()
 _limit: ContextVar[int | None] = ContextVar("_limit", default=None)
 _node: ContextVar[tuple[str, int | None]] = ContextVar("_node", default=("", None))
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import field
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 from .base.interpreter_state import paused_collection
-from .base.records import dataclass
+from .base.records import dataclass, field
 from .ir.diagnostics import ShaderError
 from .ir.source import Source
 

@@ -97,7 +97,7 @@ def test_equal_machine_code_is_kept_once(directory: Path) -> None:
 
 def test_what_is_restored_is_what_was_kept(directory: Path) -> None:
     text = "struct Pair { a: u32, b: vec2f }" + COUNT + USE
-    first, second = tinct.load(text), tinct.load(text)
+    _, first, second = tinct.load(text), tinct.load(text), tinct.load(text)  # the first one is only noted
     assert first.seconds
     assert not second.seconds
     restored = second.bindings
@@ -117,6 +117,22 @@ def test_what_is_restored_is_what_was_kept(directory: Path) -> None:
         tinct.load("fn wrong() -> u32 { }")
     with pytest.raises(ShaderError):
         tinct.load("fn wrong() -> u32 { }")
+
+
+def test_a_text_is_kept_when_it_is_compiled_or_seen_again(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def is_kept(text: str) -> bool:
+        return not tinct.load(text).seconds
+
+    other = COUNT + "// a comment"
+    assert not is_restored()
+    assert is_kept(COUNT)
+    with monkeypatch.context() as patch:
+        patch.setattr(tinct.kept, "compiler_files", lambda: pytest.fail("files are hashed"))
+        assert not is_kept(other)
+    assert not is_kept(other)
+    assert is_kept(other)
+    monkeypatch.setattr(tinct.kept, "compiler_files", lambda: "another compiler")
+    assert not is_kept(COUNT)
 
 
 def test_tiers_are_apart(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:

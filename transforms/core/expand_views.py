@@ -8,10 +8,9 @@ keeps its value; a buffer to which some are stored has atomic words.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Literal
 
-from ...base.records import dataclass
+from ...base.records import dataclass, replace
 from ...ir import layout
 from ...ir.builtins.buffer_views import VIEWS, least_size
 from ...ir.core import nodes

@@ -6,10 +6,9 @@ Afterwards no override is left, nor an expression of overrides at module scope, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 
 from ...base.errors import InputError
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ...ir.constants import ConstantValue, RawValue
 from ...ir.core import nodes
 from ...ir.core.operations import constant_result

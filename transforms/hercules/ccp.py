@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from typing import TypeAlias, assert_never
 
 from ...base.deadline import check_compile_time
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ...ir.hercules import arithmetic, operations
 from ...ir.hercules.graph import control_predecessors, def_use, is_control, predecessors, replace_all
 from ...ir.hercules.inference import infer_types

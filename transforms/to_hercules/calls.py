@@ -10,9 +10,8 @@ constants of the entry point.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field, replace
 from ...ir import types as wgsl
 from ...ir.core import nodes as c
 from ...ir.diagnostics import ShaderError

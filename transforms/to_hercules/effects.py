@@ -7,10 +7,9 @@ or a pointer parameter of the function for which the effects are given.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
 from typing import assert_never
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ...ir.builtins import builtin
 from ...ir.core import nodes as c
 from ...ir.core.values import Value

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from ...base.records import dataclass
+from ...base.records import dataclass, replace
 from ...ir import textures
 from ...ir import types as wgsl
 from ...ir.core import nodes as c

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 from typing import TypeGuard, assert_never
 
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ...ir import types as wgsl
 from ...ir.builtins import Flags, builtin
 from ...ir.constants import ConstantValue, zero_constant

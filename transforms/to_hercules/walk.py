@@ -15,11 +15,10 @@ not be, the translation starts again with that scalar as PerLane (`Restart`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from ...base.deadline import check_compile_time
-from ...base.records import dataclass
+from ...base.records import dataclass, field
 from ...ir import types as wgsl
 from ...ir.constants import ConstantValue
 from ...ir.core import nodes as c

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import NamedTuple, TypeAlias
 
-from ....base.records import dataclass
+from ....base.records import dataclass, field
 from ....ir.source import Span
 from ....ir.wgsl.program import Facts, FunctionInfo, Variable
 from ..behavior import Behavior

@@ -4,9 +4,7 @@ Function": the call site tag, the function tag and the tags of the parameters).
 
 from __future__ import annotations
 
-from dataclasses import field, replace
-
-from ....base.records import dataclass
+from ....base.records import dataclass, field, replace
 from ....ir.diagnostics import Note, Severity
 from ....ir.source import Span
 from ....ir.wgsl.program import Variable

@@ -10,10 +10,9 @@ arrays of three stand for them, as numpy has them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING
 
-from ..base.records import dataclass
+from ..base.records import dataclass, field
 from ..ir.types import BOOL, AddressSpace, Array, Matrix, Scalar, Struct, Type, Vector
 from ..ir.types import walk as walk_type
 from .signature import Named, Parameter, Signature
