@@ -16,12 +16,15 @@ from .packed_dots import Extension, packed_dot
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call on arguments that are already in registers; `type` is the result's."""
+    """A call on arguments that are already in registers; `type` is the result's. `numbers` says which arguments are
+    known never to be NaN, if that matters.
+    """
 
     ops: Ops
     name: str
     type: h.Type
     arguments: tuple[str, ...]
+    numbers: tuple[bool, ...] = ()
 
     @property
     def scalar(self) -> str:
@@ -54,9 +57,11 @@ class _Call:
         return self.op("fcmp olt" if self.is_float else "icmp slt" if self.is_signed else "icmp ult", lhs, rhs)
 
 
-def emit(ops: Ops, name: str, type: h.Type, arguments: tuple[str, ...]) -> str:
-    """A call of the WGSL function `name` whose result has this type. Raises KeyError for an unknown name."""
-    call = _Call(ops, name, type, arguments)
+def emit(ops: Ops, name: str, type: h.Type, arguments: tuple[str, ...], numbers: tuple[bool, ...] = ()) -> str:
+    """A call of the WGSL function `name` whose result has this type. `numbers` says which arguments of `min` and `max`
+    are never NaN. Raises KeyError for an unknown name.
+    """
+    call = _Call(ops, name, type, arguments, numbers)
     if math.is_transcendental(name):
         return _transcendental(call)
     return _EMITTERS[name](call)
@@ -74,23 +79,38 @@ def _transcendental(call: _Call) -> str:
 
 
 def _minimum(call: _Call, lhs: str, rhs: str) -> str:
-    if _is_bound(call, rhs):
-        return call.select(call.op("fcmp olt", lhs, rhs), lhs, rhs)
-    least = _of_processor(call, "min", rhs, lhs)
-    if least is not None:
-        return call.select(call.op("fcmp uno", lhs, lhs), rhs, least)
-    chosen = call.less(rhs, lhs)
-    return call.select(_or_nan(call, chosen, lhs), rhs, lhs)
+    return _limited(call, lhs, rhs, _Limit("min", "olt", "ole"))
 
 
 def _maximum(call: _Call, lhs: str, rhs: str) -> str:
+    return _limited(call, lhs, rhs, _Limit("max", "ogt", "oge"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """The processor's instruction for a minimum or maximum, and comparisons that hold if the first of two different
+    operands is the result; the weak one also if they are equal.
+    """
+
+    instruction: str
+    strict: str
+    weak: str
+
+
+def _limited(call: _Call, lhs: str, rhs: str, limit: _Limit) -> str:
+    """The least or greatest of two values; the first one if they are equal."""
     if _is_bound(call, rhs):
-        return call.select(call.op("fcmp ogt", lhs, rhs), lhs, rhs)
-    greatest = _of_processor(call, "max", rhs, lhs)
-    if greatest is not None:
-        return call.select(call.op("fcmp uno", lhs, lhs), rhs, greatest)
-    chosen = call.less(lhs, rhs)
-    return call.select(_or_nan(call, chosen, lhs), rhs, lhs)
+        return call.select(call.op(f"fcmp {limit.strict}", lhs, rhs), lhs, rhs)
+    is_first_number, is_second_number = call.numbers or (False, False)
+    found = _of_processor(call, limit.instruction, rhs, lhs)
+    if found is not None and is_first_number:
+        return found
+    if call.is_float and is_second_number:
+        return call.select(call.op(f"fcmp {limit.weak}", lhs, rhs), lhs, rhs)
+    if found is not None:
+        return call.select(call.op("fcmp uno", lhs, lhs), rhs, found)
+    is_second = call.less(rhs, lhs) if limit.instruction == "min" else call.less(lhs, rhs)
+    return call.select(is_second if is_first_number else _or_nan(call, is_second, lhs), rhs, lhs)
 
 
 def _of_processor(call: _Call, name: str, lhs: str, rhs: str) -> str | None:

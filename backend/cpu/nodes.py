@@ -17,6 +17,7 @@ from .called import CalledFunctions
 from .float_bounds import Bounds, float_bounds
 from .llvm import Ops
 from .memory import Address, Memory
+from .never_nan import is_never_nan
 from .storage import Storage, StoragePlan
 
 
@@ -160,11 +161,25 @@ def compute(ops: Ops, node: h.Node, types: Mapping[h.Node, h.Type], value: Calla
         case h.Bitcast(type=type, operand=operand):
             return data.bitcast(ops, types[operand], type, value(operand))
         case h.Intrinsic(function=name, type=type, arguments=arguments):
-            from . import intrinsics
-
-            return intrinsics.emit(ops, name, type, tuple(map(value, arguments)))
+            return _call(ops, name, type, arguments, (types, value))
         case _:
             assert_never(node)
+
+
+def _call(
+    ops: Ops,
+    name: str,
+    type: h.Type,
+    arguments: Sequence[h.Node],
+    operands: tuple[Mapping[h.Node, h.Type], Callable[[h.Node], str]],
+) -> str:
+    """A builtin function, of arguments whose types and values `operands` gives."""
+    from . import intrinsics
+
+    types, value = operands
+    is_limit = isinstance(type, h.Float) and name in ("min", "max")
+    numbers = tuple(is_never_nan(it, types) for it in arguments) if is_limit else ()
+    return intrinsics.emit(ops, name, type, tuple(map(value, arguments)), numbers)
 
 
 def _whole(ops: Ops, operand: h.Node, type: h.Integer, value: Callable[[h.Node], str], bounds: Bounds | None) -> str:

@@ -4,6 +4,7 @@
 - `tasks`: what is done in loops: carrying values, keeping them in memory, and storing. `decided`: decisions, resolved.
 - `legality`: the table of rules for decisions. `structure`: the tree of levels. `frame`, `addresses`, `lower`: core IR.
 - `vectors`: values at adjacent indices. `tiles`, `staging`: copies in workgroup memory. `peeling`: parts without tests.
+  `reciprocals`: quotients that are products.
 - `kept_values`, `equal_values`: values in memory. `keeping`, `waits`, `sharing`, `memory`: their memory, its barriers
   and its size.
 - `across`: what invocations carry is joined. `stages`: nests whose parts of workgroups a second dispatch joins.

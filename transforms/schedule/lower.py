@@ -47,6 +47,7 @@ from .frame import Frame, Outline
 from .keeping import Keeping
 from .kept_values import kept_values
 from .peeling import Interior, Subscript, interior, subscripts_on, whole_count
+from .reciprocals import is_by_reciprocal
 from .scattering import Scattering, join_in_memory
 from .sharing import groups_of
 from .staging import Staging
@@ -542,6 +543,10 @@ class _Lowering(Addresses):
             case Index():
                 used = [indices.get(it.name, it.name) for it in value.value.terms]
                 return self.for_each_component(used, partial(self.number, value, indices))
+            case Compute(operands=[dividend, divisor]) if is_by_reciprocal(value, self.decided):
+                one = constant(scalar_type(value.type), 1.0)
+                reciprocal = self.apply("/", [one, self.operand(divisor, indices)])
+                return self.apply("*", [self.operand(dividend, indices), reciprocal])
             case Compute(function=function, operands=operands):
                 return self.apply(function, [self.operand(it, indices) for it in operands])
             case Fby():

@@ -19,6 +19,7 @@ from ..ir.schedule.nodes import Array, Buffering, Compute, Execution, Fby, Last,
 from ..ir.schedule.scope import Writing, used_by
 from ..transforms.schedule.decided import IN_PARTS, WRITTEN_OUT, Decided
 from ..transforms.schedule.outputs import known_length
+from ..transforms.schedule.reciprocals import is_by_reciprocal
 from ..transforms.schedule.stages import stages_of
 from ..transforms.schedule.tasks import Carry, Hold, Task, Write, roots_of
 from ..transforms.schedule.tiles import tile_of
@@ -243,7 +244,8 @@ class _Model:
                 continue
             points, hoisted = self._points(name, task), self._turns_without(task, self._of(name, task))
             if isinstance(value, Compute):
-                operations += points * _EXPENSIVE.get(value.function, 1.0) / hoisted
+                price = 1.0 if is_by_reciprocal(value, self.decided) else _EXPENSIVE.get(value.function, 1.0)
+                operations += points * price / hoisted
             else:
                 accesses += points
                 loads += points * self.lanes.access(value.array, value.subscripts) / hoisted
