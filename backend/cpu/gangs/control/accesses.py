@@ -17,6 +17,7 @@ from ..context import GangContext
 from ..memory.addresses import LaneAddress, array_steps
 from ..memory.atomics import GangAtomic
 from ..memory.changed_elements import are_changed_by_lane, change_by_lane, change_of
+from ..memory.kept_rows import KeptRows
 from ..memory.neighbours import Neighbours, find_neighbours, in_order
 from ..memory.prefixes import Operand
 from ..memory.records import Record, find_records
@@ -29,14 +30,21 @@ from .private_writes import PrivateWrites
 class AccessEmitter:
     """Writes the accesses of a block."""
 
-    def __init__(self, context: GangContext, values: GangValues, masks: Masks, private_writes: PrivateWrites) -> None:
+    def __init__(
+        self,
+        context: GangContext,
+        values: GangValues,
+        masks: Masks,
+        private_writes: PrivateWrites,
+        kept_rows: KeptRows,
+    ) -> None:
         self._placed, self._types, self._users = context.placed, context.types, context.users
         self._plan, self._private = context.plan, context.private
         self._memory = context.nodes.memory
         self._site = context.site
         self._values = values
         self._masks = masks
-        self._private_writes = private_writes
+        self._private_writes, self._kept_rows = private_writes, kept_rows
         self._records: dict[h.Node, Record] = {}
         """The records of the current block."""
         self._neighbours: dict[h.Node, Neighbours] = {}
@@ -79,6 +87,8 @@ class AccessEmitter:
     def loaded(self, node: h.Read) -> str:
         """The scalar or vector of a Read in the current part."""
         memory = self._values.memory
+        if node in self._kept_rows:
+            return self._kept_rows.load(node)
         if isinstance(node.collection, h.ConstantNode):
             address = memory.address_beyond(self._memory.constant(node.collection.value), node.indices)
         else:
@@ -236,6 +246,9 @@ class AccessEmitter:
 
     def _store(self, node: h.Write) -> None:
         memory, storage = self._values.memory, self._plan.of(node)
+        if node in self._kept_rows:
+            self._kept_rows.store(node, self._values.vector(node.value), self._masks.here())
+            return
         mask = self._private_writes.mask(storage) if storage in self._private else self._masks.here()
         address = memory.address_of(storage, node.indices)
         change = change_of(node, self._users) if mask is None else None
@@ -255,9 +268,9 @@ class AccessEmitter:
         return memory.all_lanes(llvm_type(self._types[node]), values.vector(node))
 
     def _shared_storage(self, node: h.Read | h.Write) -> Storage | None:
-        """The storage that a scalar access touches, if the lanes share it."""
+        """The storage that a scalar access touches, if the lanes share it and their rows are not kept."""
         collection = node.collection if isinstance(node, h.Read) else node
-        if isinstance(collection, (h.ConstantNode, h.Atomic)) or is_version_projection(node):
+        if isinstance(collection, (h.ConstantNode, h.Atomic)) or is_version_projection(node) or node in self._kept_rows:
             return None
         storage = None if is_collection(self._types[node]) and node is not collection else self._plan.of(collection)
         return None if storage in self._private else storage

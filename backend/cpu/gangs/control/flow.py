@@ -244,10 +244,23 @@ class Flow:
         if level in self._shapes.divergent:
             self._emit_divergent_loop(item, level)
             return
+        with self._blocks.kept_rows.of(level) if self._is_entered_by_all(level) else nullcontext():
+            self._emit_loop_left_together(level)
+
+    def _is_entered_by_all(self, level: Level) -> bool:
+        """Whether all lanes enter a loop, which copies no collections."""
+        if self._site.is_rare or any(map(self._merges.has_copies, level.leaders)):
+            return False
+        with self._site.at(level.header):
+            return all(it is None for it in self._masks.all_here())
+
+    def _emit_loop_left_together(self, level: Level) -> None:
+        out = self._out
         before, head, done = out.current, out.fresh_block("loop"), out.fresh_block("left")
         out.do(f"br label %{head}")
         out.open_arm(head, before)
         self._merges.begin(level.header)
+        self._blocks.kept_rows.begin_turn(level)
         self.emit_level(level)
         active = self._masks.any_takes(level.back)
         out.do(f"br i1 {active}, label %{head}, label %{done}{self._unrolled(level)}")
