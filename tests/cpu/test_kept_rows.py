@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
-from tinct.backend.cpu.emit import Tier
 from tinct.backend.cpu.gangs.memory import kept_rows
 from tinct.backend.cpu.machine import costs_so_far
+from tinct.backend.cpu.options import Tier
 from tinct.backend.cpu.target import compiling_for
 from tinct.frontend import load_program
 from tinct.ir.source import Source

@@ -96,10 +96,8 @@ def _accesses(placed: Placement, plan: StoragePlan, level: Level) -> dict[Storag
                     return {}
                 case h.Atomic():
                     others.add(plan.of(node))
-                case h.Read(collection=collection) if not is_collection(placed.types.get(node)):
-                    if not is_version_projection(node) and is_collection(placed.types.get(collection)):
-                        if not isinstance(collection, h.ConstantNode):
-                            found.setdefault(plan.of(collection), []).append(node)
+                case h.Read(collection=collection) if _is_access(placed, node):
+                    found.setdefault(plan.of(collection), []).append(node)
                 case h.Write() if not is_version_projection(node):
                     if plan.needs_transfer(node.collection, node):
                         others.add(plan.of(node))
@@ -107,6 +105,13 @@ def _accesses(placed: Placement, plan: StoragePlan, level: Level) -> dict[Storag
                 case _:
                     pass
     return {it: nodes for it, nodes in found.items() if it not in others and _is_memory(it)}
+
+
+def _is_access(placed: Placement, node: h.Read) -> bool:
+    """Whether a Read is of a scalar in a storage."""
+    types, collection = placed.types, node.collection
+    is_inside = is_collection(types.get(collection)) and not isinstance(collection, h.ConstantNode)
+    return is_inside and not is_collection(types.get(node)) and not is_version_projection(node)
 
 
 def _is_memory(storage: Storage) -> bool:
@@ -179,5 +184,3 @@ def _words(storage: Storage, node: Access, known: KnownValues) -> list[int] | No
                 return None
     is_word = isinstance(layout, ScalarLayout) and layout.size == _WORD and all(it % _WORD == 0 for it in found)
     return [it // _WORD for it in found] if is_word else None
-
-

@@ -240,7 +240,6 @@ class Flow:
             self._emit_item(level.items[0], level)
 
     def _emit_one_loop(self, item: Item, level: Level) -> None:
-        out = self._out
         if level in self._shapes.divergent:
             self._emit_divergent_loop(item, level)
             return

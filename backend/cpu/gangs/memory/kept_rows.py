@@ -74,7 +74,7 @@ class KeptRows:
         for it in kept:
             if it.rows.is_read:
                 self._load_all(it)
-        nodes = {node: it for it in kept for node in it.rows.walks}
+        nodes: dict[h.Node, _Kept] = {node: it for it in kept for node in it.rows.walks}
         self._kept |= nodes
         yield
         for node in nodes:

@@ -91,10 +91,10 @@ class TransposedAccess:
     def _transposed_quads(self, scalar: str, rows: Sequence[str]) -> list[str]:
         """Of four vectors, the first words of all quads, the second ones, and so on; this is its own inverse."""
         ahead = [(rows[0], rows[1]), (rows[2], rows[3])]
-        low, high = ([self._unpacked(scalar, *it, numbers) for it in ahead] for numbers in (_LOW_WORDS, _HIGH_WORDS))
-        return [
-            self._unpacked(scalar, *pair, numbers) for pair in (low, high) for numbers in (_LOW_PAIRS, _HIGH_PAIRS)
-        ]
+        words = (_LOW_WORDS, _HIGH_WORDS)
+        halves = [[self._unpacked(scalar, left, right, numbers) for left, right in ahead] for numbers in words]
+        pairs = (_LOW_PAIRS, _HIGH_PAIRS)
+        return [self._unpacked(scalar, left, right, numbers) for left, right in halves for numbers in pairs]
 
     def _unpacked(self, scalar: str, left: str, right: str, numbers: Sequence[int]) -> str:
         """In each quad, some words of both vectors; those of the second one are numbered from four on."""
