@@ -18,11 +18,13 @@ from ..memory.addresses import LaneAddress, array_steps
 from ..memory.atomics import GangAtomic
 from ..memory.changed_elements import are_changed_by_lane, change_by_lane, change_of
 from ..memory.kept_rows import KeptRows
+from ..memory.lane_chains import LaneChain
 from ..memory.neighbours import Neighbours, find_neighbours, in_order
 from ..memory.prefixes import Operand
 from ..memory.records import Record, find_records
 from ..memory.strips import Strip, find_strips
 from ..values.values import GangValues
+from .chains import ChainEmitter
 from .masks import Masks
 from .private_writes import PrivateWrites
 
@@ -45,6 +47,9 @@ class AccessEmitter:
         self._values = values
         self._masks = masks
         self._private_writes, self._kept_rows = private_writes, kept_rows
+        self.chains = ChainEmitter(context, values, self._shared_storage, self._is_scattered)
+        self._chains: dict[h.Node, LaneChain] = {}
+        """The chains in the current block, by each of their Writes."""
         self._records: dict[h.Node, Record] = {}
         """The records of the current block."""
         self._neighbours: dict[h.Node, Neighbours] = {}
@@ -58,6 +63,7 @@ class AccessEmitter:
 
     def begin(self, nodes: Sequence[h.Node]) -> list[h.Node]:
         """Find the accesses of a block that are made together. Returns its nodes in an order in which they can be."""
+        nodes = self._without_chains(nodes)
         self._records = find_records(nodes, self._shared_storage, self._values.is_uniform_in_part, self._users)
         groups = find_neighbours(nodes, self._records, self._shared_storage, self._is_scattered)
         self._turns = self._find_turns(nodes) if self._site.known else {}
@@ -66,6 +72,15 @@ class AccessEmitter:
         self._strips = {read: strip for strip in strips for read in strip.reads}
         self._waiting = {*groups, *strips}
         return in_order(nodes, [*(it.reads for it in groups), *(it.reads for it in strips)])
+
+    def _without_chains(self, nodes: Sequence[h.Node]) -> list[h.Node]:
+        """The nodes that are written by themselves: of a chain, only its Writes, which the last one writes together."""
+        self._chains = {}
+        is_partial = any(it is not None for it in self._masks.all_here())
+        found = [] if is_partial else self.chains.find(nodes)
+        self._chains = {write: it for it in found for write in (*it.stores, it.write)}
+        inside = {node for it in found for node in (it.read, *it.computed, it.change)}
+        return [it for it in nodes if it not in inside]
 
     def _find_strips(self, nodes: Sequence[h.Node]) -> list[Strip]:
         """The strips of a block. Where positions are known, single words are shuffled into place."""
@@ -192,6 +207,12 @@ class AccessEmitter:
         """A Write in all parts. The last Write of a record stores the whole record, and the last one of several that
         are one access stores all.
         """
+        chain = self._chains.get(node)
+        if chain is not None:
+            if node is chain.last:
+                for _ in self._site.parts():
+                    self.chains.emit(chain)
+            return
         record, turns = self._records.get(node), self._turns.get(node, [])
         if len(turns) > 1:
             if node is turns[-1]:
@@ -268,9 +289,13 @@ class AccessEmitter:
         return memory.all_lanes(llvm_type(self._types[node]), values.vector(node))
 
     def _shared_storage(self, node: h.Read | h.Write) -> Storage | None:
-        """The storage that a scalar access touches, if the lanes share it and their rows are not kept."""
+        """The storage that a scalar access touches, if the lanes share it, their rows are not kept,
+        and no chain has the access.
+        """
         collection = node.collection if isinstance(node, h.Read) else node
-        if isinstance(collection, (h.ConstantNode, h.Atomic)) or is_version_projection(node) or node in self._kept_rows:
+        if isinstance(collection, (h.ConstantNode, h.Atomic)) or is_version_projection(node):
+            return None
+        if node in self._kept_rows or node in self._chains:
             return None
         storage = None if is_collection(self._types[node]) and node is not collection else self._plan.of(collection)
         return None if storage in self._private else storage

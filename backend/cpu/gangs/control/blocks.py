@@ -35,6 +35,7 @@ class BlockEmitter:
         self.merges = Merges(context, self.values, self.masks, private_writes)
         self.kept_rows = KeptRows(context, self.values.memory, self.values.threads)
         self._accesses = AccessEmitter(context, self.values, self.masks, private_writes, self.kept_rows)
+        self.chains = self._accesses.chains
         self._calls = CallEmitter(context, self.values, self.masks)
         self._paired_calls: dict[h.Node, tuple[h.Intrinsic, ...]] = {}
         """The paired calls among the nodes being written."""

@@ -88,8 +88,33 @@ class Flow:
             with self._site.at(item.leader):
                 self._blocks.emit(item.leader, self._waiting)
             self._before = self._deferred[item]
+        elif self._gains_from_all_lanes(item):
+            self._emit_for_all_lanes(item, entry)
         else:
             self._emit_guarded(item, entry)
+
+    def _gains_from_all_lanes(self, item: Item) -> bool:
+        """Whether a block that some lanes may not pass has another version for gangs of which all do."""
+        if self._site.is_rare or item.inner is not None or self._merges.has_copies(item.leader):
+            return False
+        is_partial = self._masks.is_partial(self._shapes.item_keys[item])
+        return is_partial and self._blocks.chains.gain_from_all_lanes(item.leader)
+
+    def _emit_for_all_lanes(self, item: Item, entry: _Entry) -> None:
+        """Two versions of a block: one for gangs of which all lanes pass, and one for others."""
+        out, slots, key = self._out, self._slots, self._shapes.item_keys[item]
+        test = self._masks.are_full(key)
+        before, (all, some, after) = out.current, map(out.fresh_block, ("whole", "partly", "done"))
+        out.do(f"br i1 {test}, label %{all}, label %{some}, !prof !1")
+        out.open_arm(all, before)
+        with slots.guarded(), self._masks.assume_full(key):
+            self._emit_inside(item)
+        out.do(f"br label %{after}")
+        out.open_arm(some, before)
+        with slots.guarded():
+            self._emit_guarded(item, entry)
+        out.do(f"br label %{after}")
+        out.open_merge(after, before)
 
     def _emit_passed(self, item: Item, whole: WholeVersion) -> None:
         """An item that all lanes pass if a whole version applies."""
