@@ -35,7 +35,7 @@ def turns(
     if not isinstance(loop, Loop) or not isinstance(exit, h.If) or len(loop.latches) != 1:
         return None
     found = [_counters(placed, loop, KnownValues(placed.types, forks, outside), is_first=True)]
-    for _ in range(_MOST_TURNS):
+    for _ in range(_MOST_TURNS + 1):
         known = KnownValues(placed.types, forks, {**outside, **found[-1]})
         outcomes = known.of(exit.condition)
         if outcomes is None or len(set(outcomes)) > 1:

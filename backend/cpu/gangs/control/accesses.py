@@ -17,11 +17,14 @@ from ..context import GangContext
 from ..memory.addresses import LaneAddress, array_steps
 from ..memory.atomics import GangAtomic
 from ..memory.changed_elements import are_changed_by_lane, change_by_lane, change_of
+from ..memory.kept_rows import KeptRows
+from ..memory.lane_chains import LaneChain
 from ..memory.neighbours import Neighbours, find_neighbours, in_order
 from ..memory.prefixes import Operand
 from ..memory.records import Record, find_records
 from ..memory.strips import Strip, find_strips
 from ..values.values import GangValues
+from .chains import ChainEmitter
 from .masks import Masks
 from .private_writes import PrivateWrites
 
@@ -29,14 +32,24 @@ from .private_writes import PrivateWrites
 class AccessEmitter:
     """Writes the accesses of a block."""
 
-    def __init__(self, context: GangContext, values: GangValues, masks: Masks, private_writes: PrivateWrites) -> None:
+    def __init__(
+        self,
+        context: GangContext,
+        values: GangValues,
+        masks: Masks,
+        private_writes: PrivateWrites,
+        kept_rows: KeptRows,
+    ) -> None:
         self._placed, self._types, self._users = context.placed, context.types, context.users
         self._plan, self._private = context.plan, context.private
         self._memory = context.nodes.memory
         self._site = context.site
         self._values = values
         self._masks = masks
-        self._private_writes = private_writes
+        self._private_writes, self._kept_rows = private_writes, kept_rows
+        self.chains = ChainEmitter(context, values, self._shared_storage, self._is_scattered)
+        self._chains: dict[h.Node, LaneChain] = {}
+        """The chains in the current block, by each of their Writes."""
         self._records: dict[h.Node, Record] = {}
         """The records of the current block."""
         self._neighbours: dict[h.Node, Neighbours] = {}
@@ -50,6 +63,7 @@ class AccessEmitter:
 
     def begin(self, nodes: Sequence[h.Node]) -> list[h.Node]:
         """Find the accesses of a block that are made together. Returns its nodes in an order in which they can be."""
+        nodes = self._without_chains(nodes)
         self._records = find_records(nodes, self._shared_storage, self._values.is_uniform_in_part, self._users)
         groups = find_neighbours(nodes, self._records, self._shared_storage, self._is_scattered)
         self._turns = self._find_turns(nodes) if self._site.known else {}
@@ -58,6 +72,15 @@ class AccessEmitter:
         self._strips = {read: strip for strip in strips for read in strip.reads}
         self._waiting = {*groups, *strips}
         return in_order(nodes, [*(it.reads for it in groups), *(it.reads for it in strips)])
+
+    def _without_chains(self, nodes: Sequence[h.Node]) -> list[h.Node]:
+        """The nodes that are written by themselves: of a chain, only its Writes, which the last one writes together."""
+        self._chains = {}
+        is_partial = any(it is not None for it in self._masks.all_here())
+        found = [] if is_partial else self.chains.find(nodes)
+        self._chains = {write: it for it in found for write in (*it.stores, it.write)}
+        inside = {node for it in found for node in (it.read, *it.computed, it.change)}
+        return [it for it in nodes if it not in inside]
 
     def _find_strips(self, nodes: Sequence[h.Node]) -> list[Strip]:
         """The strips of a block. Where positions are known, single words are shuffled into place."""
@@ -79,6 +102,8 @@ class AccessEmitter:
     def loaded(self, node: h.Read) -> str:
         """The scalar or vector of a Read in the current part."""
         memory = self._values.memory
+        if node in self._kept_rows:
+            return self._kept_rows.load(node)
         if isinstance(node.collection, h.ConstantNode):
             address = memory.address_beyond(self._memory.constant(node.collection.value), node.indices)
         else:
@@ -182,6 +207,12 @@ class AccessEmitter:
         """A Write in all parts. The last Write of a record stores the whole record, and the last one of several that
         are one access stores all.
         """
+        chain = self._chains.get(node)
+        if chain is not None:
+            if node is chain.last:
+                for _ in self._site.parts():
+                    self.chains.emit(chain)
+            return
         record, turns = self._records.get(node), self._turns.get(node, [])
         if len(turns) > 1:
             if node is turns[-1]:
@@ -236,6 +267,9 @@ class AccessEmitter:
 
     def _store(self, node: h.Write) -> None:
         memory, storage = self._values.memory, self._plan.of(node)
+        if node in self._kept_rows:
+            self._kept_rows.store(node, self._values.vector(node.value), self._masks.here())
+            return
         mask = self._private_writes.mask(storage) if storage in self._private else self._masks.here()
         address = memory.address_of(storage, node.indices)
         change = change_of(node, self._users) if mask is None else None
@@ -255,9 +289,13 @@ class AccessEmitter:
         return memory.all_lanes(llvm_type(self._types[node]), values.vector(node))
 
     def _shared_storage(self, node: h.Read | h.Write) -> Storage | None:
-        """The storage that a scalar access touches, if the lanes share it."""
+        """The storage that a scalar access touches, if the lanes share it, their rows are not kept,
+        and no chain has the access.
+        """
         collection = node.collection if isinstance(node, h.Read) else node
         if isinstance(collection, (h.ConstantNode, h.Atomic)) or is_version_projection(node):
+            return None
+        if node in self._kept_rows or node in self._chains:
             return None
         storage = None if is_collection(self._types[node]) and node is not collection else self._plan.of(collection)
         return None if storage in self._private else storage

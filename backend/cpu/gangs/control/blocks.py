@@ -13,6 +13,7 @@ from .....ir.hercules.versions import is_version_projection
 from ...nodes import compute
 from ..analysis.shapes import Kind
 from ..context import GangContext
+from ..memory.kept_rows import KeptRows
 from ..values.paired_calls import emit_paired_calls, find_paired_calls
 from ..values.values import GangValues
 from .accesses import AccessEmitter
@@ -23,7 +24,7 @@ from .private_writes import PrivateWrites
 
 
 class BlockEmitter:
-    """Writes the block at the site. Owns the `values`, `masks` and `merges` of the gang."""
+    """Writes the block at the site. Owns the `values`, `masks`, `merges` and `kept_rows` of the gang."""
 
     def __init__(self, context: GangContext) -> None:
         self._placed, self._body, self._types = context.placed, context.body, context.types
@@ -32,7 +33,9 @@ class BlockEmitter:
         self.masks = Masks(context, self.values)
         private_writes = PrivateWrites(context, self.masks)
         self.merges = Merges(context, self.values, self.masks, private_writes)
-        self._accesses = AccessEmitter(context, self.values, self.masks, private_writes)
+        self.kept_rows = KeptRows(context, self.values.memory, self.values.threads)
+        self._accesses = AccessEmitter(context, self.values, self.masks, private_writes, self.kept_rows)
+        self.chains = self._accesses.chains
         self._calls = CallEmitter(context, self.values, self.masks)
         self._paired_calls: dict[h.Node, tuple[h.Intrinsic, ...]] = {}
         """The paired calls among the nodes being written."""

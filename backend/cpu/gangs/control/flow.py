@@ -88,8 +88,33 @@ class Flow:
             with self._site.at(item.leader):
                 self._blocks.emit(item.leader, self._waiting)
             self._before = self._deferred[item]
+        elif self._gains_from_all_lanes(item):
+            self._emit_for_all_lanes(item, entry)
         else:
             self._emit_guarded(item, entry)
+
+    def _gains_from_all_lanes(self, item: Item) -> bool:
+        """Whether a block that some lanes may not pass has another version for gangs of which all do."""
+        if self._site.is_rare or item.inner is not None or self._merges.has_copies(item.leader):
+            return False
+        is_partial = self._masks.is_partial(self._shapes.item_keys[item])
+        return is_partial and self._blocks.chains.gain_from_all_lanes(item.leader)
+
+    def _emit_for_all_lanes(self, item: Item, entry: _Entry) -> None:
+        """Two versions of a block: one for gangs of which all lanes pass, and one for others."""
+        out, slots, key = self._out, self._slots, self._shapes.item_keys[item]
+        test = self._masks.are_full(key)
+        before, (all, some, after) = out.current, map(out.fresh_block, ("whole", "partly", "done"))
+        out.do(f"br i1 {test}, label %{all}, label %{some}, !prof !1")
+        out.open_arm(all, before)
+        with slots.guarded(), self._masks.assume_full(key):
+            self._emit_inside(item)
+        out.do(f"br label %{after}")
+        out.open_arm(some, before)
+        with slots.guarded():
+            self._emit_guarded(item, entry)
+        out.do(f"br label %{after}")
+        out.open_merge(after, before)
 
     def _emit_passed(self, item: Item, whole: WholeVersion) -> None:
         """An item that all lanes pass if a whole version applies."""
@@ -240,14 +265,26 @@ class Flow:
             self._emit_item(level.items[0], level)
 
     def _emit_one_loop(self, item: Item, level: Level) -> None:
-        out = self._out
         if level in self._shapes.divergent:
             self._emit_divergent_loop(item, level)
             return
+        with self._blocks.kept_rows.of(level) if self._is_entered_by_all(level) else nullcontext():
+            self._emit_loop_left_together(level)
+
+    def _is_entered_by_all(self, level: Level) -> bool:
+        """Whether all lanes enter a loop, which copies no collections."""
+        if self._site.is_rare or any(map(self._merges.has_copies, level.leaders)):
+            return False
+        with self._site.at(level.header):
+            return all(it is None for it in self._masks.all_here())
+
+    def _emit_loop_left_together(self, level: Level) -> None:
+        out = self._out
         before, head, done = out.current, out.fresh_block("loop"), out.fresh_block("left")
         out.do(f"br label %{head}")
         out.open_arm(head, before)
         self._merges.begin(level.header)
+        self._blocks.kept_rows.begin_turn(level)
         self.emit_level(level)
         active = self._masks.any_takes(level.back)
         out.do(f"br i1 {active}, label %{head}, label %{done}{self._unrolled(level)}")

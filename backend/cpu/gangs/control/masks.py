@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 
 from .....ir.hercules import nodes as h
 from ... import data
@@ -51,6 +52,12 @@ class Masks:
     def is_partial(self, key: Key) -> bool:
         """Whether some mask of a key may lack a lane."""
         return any(not self._is_all.get((key, part), False) for part in range(self._site.count))
+
+    def are_full(self, key: Key) -> str:
+        """An i1: whether the masks of a key have all lanes."""
+        vec = self._values.vec
+        common = reduce(lambda one, other: vec.binary("and", "i1", one, other), self.texts(key))
+        return self._values.memory.is_full(common)
 
     @contextmanager
     def assume_full(self, key: Key) -> Generator[None]:

@@ -212,6 +212,12 @@ class LaneAddresses:
             return pointer
         return self._out.pure(f"getelementptr inbounds [{stride} x i8], ptr {pointer}, i64 {value}")
 
+    def pointer_at(self, address: LaneAddress, position: str) -> str:
+        """The pointer to the element of a lane, of which this is the only position."""
+        (varying,) = address.varying
+        value = self.clamped(position, varying)
+        return self._out.pure(f"getelementptr [{varying.stride} x i8], ptr {address.pointer}, i64 {value}")
+
     def clamped(self, value: str, index: VaryingIndex) -> str:
         """A lane's position, an i64, limited to the last element unless it is known to be in range."""
         if self.is_in_range(index.position, index.extent):

@@ -18,7 +18,7 @@ from .addresses import LaneAddress
 from .vector_memory import LaneIndices
 
 _WORD = 4
-_OPERATIONS = (h.BinaryOp.ADD, h.BinaryOp.SUB, h.BinaryOp.AND, h.BinaryOp.OR, h.BinaryOp.XOR)
+OPERATIONS = (h.BinaryOp.ADD, h.BinaryOp.SUB, h.BinaryOp.AND, h.BinaryOp.OR, h.BinaryOp.XOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +37,15 @@ class Change:
 def change_of(write: h.Write, users: Mapping[h.Node, Sequence[h.Node]]) -> Change | None:
     """The change that a Write stores, if nothing else uses the old or the new value."""
     operation = write.value
-    if not isinstance(operation, h.Binary) or operation.op not in _OPERATIONS or len(users[operation]) != 1:
+    if not isinstance(operation, h.Binary) or operation.op not in OPERATIONS or len(users[operation]) != 1:
         return None
-    read = operation.lhs if _is_element(operation.lhs, write) else operation.rhs
+    read = operation.lhs if is_element(operation.lhs, write) else operation.rhs
     is_left = read is operation.lhs or operation.op is not h.BinaryOp.SUB
-    is_one = isinstance(read, h.Read) and _is_element(read, write) and len(users[read]) == 1 and is_left
+    is_one = isinstance(read, h.Read) and is_element(read, write) and len(users[read]) == 1 and is_left
     return Change(operation, read) if is_one and isinstance(read, h.Read) else None
 
 
-def _is_element(node: h.Node, write: h.Write) -> bool:
+def is_element(node: h.Node, write: h.Write) -> bool:
     """Whether a value is what an element holds before a Write to it."""
     return isinstance(node, h.Read) and node.collection is write.collection and node.indices == write.indices
 

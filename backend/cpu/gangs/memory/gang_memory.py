@@ -68,6 +68,7 @@ class GangMemory(LaneVectors):
         self._masked_stores_are_slow = masked_stores_are_slow(costs_so_far().access, self.lanes)
         self.address_of = self._addresses.of
         self.address_beyond = self._addresses.beyond
+        self.pointer_at = self._addresses.pointer_at
         self.lanes_of = self._addresses.lanes_of
         self.is_in_range = self._addresses.is_in_range
 

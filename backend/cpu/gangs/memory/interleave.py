@@ -7,7 +7,7 @@ vectors for each half; an odd one takes from each vector in turn. LLVM drops shu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...layout import ScalarLayout
 from ..values.vectors import LaneVectors, mask_text
@@ -87,36 +87,46 @@ class Interleaved:
     def _cast(self, data: str, source: str, target: str) -> str:
         return self._vectors.vec.convert("bitcast", source, data, target)
 
-    def split(self, scalar: str, parts: Sequence[str]) -> list[str]:
-        """Shuffles vectors in memory's order into a vector for each word of the period."""
-        period, lanes = len(parts), self._lanes
+    def split(self, scalar: str, parts: Sequence[str], unit: int = 1) -> list[str]:
+        """Shuffles vectors in memory's order into a vector for each word of the period. With a `unit`, units of so many
+        words take the place of words; the period is a power of two then.
+        """
+        period, count = len(parts), self._lanes // unit
+        assert unit == 1 or period & (period - 1) == 0
         if period == 1:
             return list(parts)
         if period % 2 == 0:
             halves = [
-                self.split(scalar, [self._shuffle(scalar, *pair, range(odd, 2 * lanes, 2)) for pair in _pairs(parts)])
+                self.split(
+                    scalar,
+                    [self._shuffle(scalar, *pair, _words(range(odd, 2 * count, 2), unit)) for pair in _pairs(parts)],
+                    unit,
+                )
                 for odd in (0, 1)
             ]
             return [halves[word % 2][word // 2] for word in range(period)]
         return [
-            self._collected(scalar, parts, [divmod(lane * period + word, lanes) for lane in range(lanes)])
+            self._collected(scalar, parts, [divmod(lane * period + word, count) for lane in range(count)])
             for word in range(period)
         ]
 
-    def join(self, scalar: str, words: Sequence[str]) -> list[str]:
+    def join(self, scalar: str, words: Sequence[str], unit: int = 1) -> list[str]:
         """The inverse of `split`."""
-        period, lanes = len(words), self._lanes
+        period, count = len(words), self._lanes // unit
         if period == 1:
             return list(words)
+        if period == count:  # a square, of which instructions take even and odd parts rather than put them together
+            return self.split(scalar, words, unit)
         if period % 2 == 0:
             parts: list[str] = []
-            for pair in zip(self.join(scalar, words[::2]), self.join(scalar, words[1::2]), strict=True):
-                for first in (0, lanes // 2):
-                    numbers = [it for lane in range(first, first + lanes // 2) for it in (lane, lane + lanes)]
-                    parts.append(self._shuffle(scalar, *pair, numbers))
+            halves = self.join(scalar, words[::2], unit), self.join(scalar, words[1::2], unit)
+            for pair in zip(*halves, strict=True):
+                for first in (0, count // 2):
+                    numbers = [it for lane in range(first, first + count // 2) for it in (lane, lane + count)]
+                    parts.append(self._shuffle(scalar, *pair, _words(numbers, unit)))
             return parts
         return [
-            self._collected(scalar, words, [(number % period, number // period) for number in _numbers(part, lanes)])
+            self._collected(scalar, words, [(number % period, number // period) for number in _numbers(part, count)])
             for part in range(period)
         ]
 
@@ -129,7 +139,7 @@ class Interleaved:
                 result = self._shuffle(scalar, result, source, numbers)
         return result
 
-    def _shuffle(self, scalar: str, left: str, right: str, numbers: Sequence[int]) -> str:
+    def _shuffle(self, scalar: str, left: str, right: str, numbers: Iterable[int]) -> str:
         if left == right == "poison":
             return "poison"
         return self._vectors.shuffle(scalar, left, right, numbers)
@@ -137,6 +147,11 @@ class Interleaved:
 
 def _pairs(parts: Sequence[str]) -> list[tuple[str, str]]:
     return list(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _words(units: Iterable[int], unit: int) -> Iterator[int]:
+    """The numbers of the words of some units."""
+    return (it * unit + word for it in units for word in range(unit))
 
 
 def _numbers(part: int, lanes: int) -> range:

@@ -111,7 +111,8 @@ class GangValues:
             case h.Cast(operand=operand) | h.Bitcast(operand=operand):
                 return self.is_almost_affine(operand, depth - 1)
             case h.Binary(op=h.BinaryOp.ADD, lhs=lhs, rhs=rhs):
-                return self.is_almost_affine(lhs, depth - 1) or self.is_almost_affine(rhs, depth - 1)
+                ways = ((lhs, rhs), (rhs, lhs))
+                return any(self.is_almost_affine(it, depth - 1) and not self._is_own_data(by) for it, by in ways)
             case h.Binary(op=h.BinaryOp.SUB | h.BinaryOp.REM, lhs=lhs):
                 return self.is_almost_affine(lhs, depth - 1)
             case h.Intrinsic(function="clamp" | "min" | "max", arguments=arguments):
@@ -120,6 +121,25 @@ class GangValues:
                 return self.is_almost_affine(if_true, depth - 1) and self.is_almost_affine(if_false, depth - 1)
             case h.Phi(values=values):
                 return any(self.is_almost_affine(it, depth - 5) for it in values if depth > 5)
+            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
+                return False
+            case _:
+                assert_never(node)
+
+    def _is_own_data(self, node: h.Node, depth: int = 8) -> bool:
+        """Whether a value is computed from an element that each lane has for itself, so that it likely differs between
+        lanes.
+        """
+        match node:
+            case h.Read(indices=indices):
+                shapes = [
+                    self._shapes.at(it.position, self._placed.place.get(node, self._gang.forks[0]))
+                    for it in indices
+                    if isinstance(it, h.PositionIndex)
+                ]
+                return any(it.kind in (Kind.AFFINE, Kind.WIDENED) and it.stride != 0 for it in shapes)
+            case h.Binary() | h.Unary() | h.Cast() | h.Bitcast() | h.Intrinsic() if depth > 0:
+                return any(self._is_own_data(it, depth - 1) for it in predecessors(node))
             case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                 return False
             case _:
