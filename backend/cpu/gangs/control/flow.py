@@ -240,10 +240,15 @@ class Flow:
             self._emit_item(level.items[0], level)
 
     def _emit_one_loop(self, item: Item, level: Level) -> None:
-        out = self._out
         if level in self._shapes.divergent:
             self._emit_divergent_loop(item, level)
-            return
+        else:
+            self._emit_uniform_loop(level)
+        self._blocks.values.memory.leave(level)
+
+    def _emit_uniform_loop(self, level: Level) -> None:
+        """A loop that all lanes leave together."""
+        out = self._out
         before, head, done = out.current, out.fresh_block("loop"), out.fresh_block("left")
         out.do(f"br label %{head}")
         out.open_arm(head, before)
