@@ -62,7 +62,7 @@ def _counted_trips(op: BinaryOp, counter: h.Node, limit: h.Node, loop: Loop) -> 
     if not isinstance(phi, h.Phi) or phi.region is not loop.header:
         return math.inf
     pairs = list(zip(loop.header.predecessors, phi.values, strict=True))
-    changes = {_change(value, phi) for control, value in pairs if control in loop.latches}
+    changes = {constant_change(value, phi) for control, value in pairs if control in loop.latches}
     starts = [_integer(value) for control, value in pairs if control not in loop.latches]
     start = starts[0] if len(starts) == 1 else None
     change = changes.pop() if len(changes) == 1 else None
@@ -103,8 +103,10 @@ def _changed(node: h.Node) -> h.Node | None:
             return None
 
 
-def _change(value: h.Node, phi: h.Phi) -> tuple[BinaryOp, int] | None:
-    """How an iteration changes the phi: `phi op number`. Each form of subtracting 1 is `phi - 1`."""
+def constant_change(value: h.Node, phi: h.Phi) -> tuple[BinaryOp, int] | None:
+    """How an iteration changes the phi: `phi op number`. Each form of subtracting 1 is `phi - 1`. None if it is no such
+    change.
+    """
     if _changed(value) is not phi or not isinstance(value, h.Binary):
         return None
     number = _integer(value.lhs if value.rhs is phi else value.rhs)

@@ -36,10 +36,14 @@ WALKS = {
     "positions that wrap round": "for (var j = 0u; j < n; j++) { sum = sum * 3u + x[i * 33u + j - 20u]; }",
     "distances that come from a buffer": """let row = x[i] * 13u;
         for (var j = 3u; j < n; j++) { sum = sum * 3u + x[row + j]; }""",
+    "a counter of each lane": """var at = i * 33u + 2u;
+        for (var j = 1u; j < n; j++) { sum = sum * 3u + x[at]; at++; }""",
     "down": "for (var j = n; j > 0u; j--) { sum = sum * 3u + x[i * 33u + j]; }",
     "every third": "for (var j = 0u; j < n; j += 3u) { sum = sum * 3u + x[i * 33u + j]; }",
 }
 APART = {
+    "a counter that some turns leave as it is": """var at = i * 33u; for (var j = 0u; j < n; j++) {
+        sum = sum * 3u + x[at]; if (j & 3u) == 1u { at++; } }""",
     "columns": "for (var j = 0u; j < n; j++) { sum = sum * 3u + x[j * 50u + i]; }",
     "few turns": "for (var j = 0u; j < 3u; j++) { sum = sum * 3u + x[i * n + j]; }",
     "a row that changes": "for (var j = 0u; j < n; j++) { sum = sum * 3u + x[(i ^ (j >> 2u)) * 33u + j]; }",

@@ -15,6 +15,10 @@ from .shapes import Shapes
 
 SMALL = 10
 """The greatest cost of a block that runs under a mask without a jump around it."""
+MISPREDICTED = 22
+"""The same for a block that iterations of a loop may skip or not: which they do often changes, and the operations of
+such a block take as long as it takes processors to find out that a jump was predicted wrongly, some 20 cycles.
+"""
 _UNROLLED = 400
 """The most operations of a counted loop after it is unrolled; LLVM keeps larger loops."""
 

@@ -278,7 +278,7 @@ class AccessEmitter:
             change_by_lane(memory, memory.lanes_of(address), change, self._types, self._lanes_of(change.operand))
             return
         with self._masks.if_any_lane() if _is_one_element(address) else nullcontext():
-            memory.store(node.value, address, mask)
+            memory.store(node.value, address, mask, node)
 
     def _lanes_of(self, node: h.Node) -> list[str]:
         """The scalars of a part's lanes."""

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from .....ir.hercules import nodes as h
 from ..analysis.alike import turns
 from ..analysis.body import Item, Level
-from ..analysis.costs import SMALL, block_cost, is_short
+from ..analysis.costs import is_short
 from ..analysis.known import Values
 from ..analysis.live import Knowledge
 from ..context import GangContext
 from .blocks import BlockEmitter
 from .counted_loops import CountedLoops
+from .guards import Guards
 from .segment_prefetch import SegmentPrefetch
 from .versions import BlockVersions, DeferredBranch, FastVersion, is_access
 from .whole_forks import WholeVersion
@@ -50,6 +51,7 @@ class Flow:
         self._blocks, self._masks, self._merges = blocks, blocks.masks, blocks.merges
         self._versions = BlockVersions(context, blocks.values, blocks.masks, blocks.emit_early)
         self._counted = CountedLoops(context, blocks.values)
+        self._guards = Guards(context, blocks.values.common_counters)
         self._segment_prefetch = SegmentPrefetch(context, blocks.values)
         self._before: DeferredBranch | None = None
         """The block before, if its branch is not written yet."""
@@ -194,11 +196,11 @@ class Flow:
             self._is_sure[item] = False
             active = self._masks.any_takes(item.incoming)
         self._slots.define(item, active, "i1")
-        is_small = item.inner is None and self._is_exact[item] and self._cost(item.leader) <= SMALL
+        is_small = item.inner is None and self._is_exact[item] and self._is_small(item, level)
         return _Entry(active, guarded=not is_small)
 
-    def _cost(self, leader: h.Node) -> float:
-        return float("inf") if self._merges.has_copies(leader) else block_cost(self._placed, leader)
+    def _is_small(self, item: Item, level: Level) -> bool:
+        return not self._merges.has_copies(item.leader) and self._guards.is_small(item, level)
 
     def _emit_inside(self, item: Item) -> None:
         if item.inner is None:
@@ -267,9 +269,10 @@ class Flow:
     def _emit_one_loop(self, item: Item, level: Level) -> None:
         if level in self._shapes.divergent:
             self._emit_divergent_loop(item, level)
-            return
-        with self._blocks.kept_rows.of(level) if self._is_entered_by_all(level) else nullcontext():
-            self._emit_loop_left_together(level)
+        else:
+            with self._blocks.kept_rows.of(level) if self._is_entered_by_all(level) else nullcontext():
+                self._emit_loop_left_together(level)
+        self._blocks.values.memory.leave(level)
 
     def _is_entered_by_all(self, level: Level) -> bool:
         """Whether all lanes enter a loop, which copies no collections."""

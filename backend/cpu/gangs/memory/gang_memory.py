@@ -16,6 +16,7 @@ from ...data import llvm_type
 from ...layout import ScalarLayout
 from ...machine import costs_so_far
 from ...memory import Address
+from ..analysis.body import Level
 from ..analysis.shapes import ROW_UNIFORM, UNIFORM, Kind
 from ..context import GangContext
 from ..values.vectors import LaneVectors
@@ -30,11 +31,13 @@ from .permuted import Permuted
 from .prefetch import DISTANCE, Prefetches, prefetch
 from .private_memory import PrivateMemory
 from .quads import WORDS, Quads
+from .row_stores import RowStores
 from .row_walks import RowWalks
 from .rows import Rows
 from .runs import Run, Runs
 from .transposed import TransposedAccess
 from .vector_memory import LaneIndices, VectorMemory, masked_stores_are_slow, memory_type
+from .walks import Walks
 from .windows import Windows
 
 _WORD = 4
@@ -55,7 +58,10 @@ class GangMemory(LaneVectors):
         self._rows = Rows(self, self._vector_memory, min(context.gang.row, context.gang.lanes))
         self._interleaved = Interleaved(self, self._vector_memory)
         self._transposed = TransposedAccess(self, self._vector_memory, self._interleaved)
-        self._row_walks = RowWalks(context, self, self._vector_memory, self._addresses, self._transposed, values)
+        memories = self, self._vector_memory, self._addresses, self._transposed
+        walks = Walks(context, values)
+        self._row_walks = RowWalks(context, *memories, walks, values)
+        self._row_stores = RowStores(context, *memories, walks, values)
         self._non_temporal = NonTemporalStores(context, self, self._vector_memory)
         self._permuted = Permuted(self, self._vector_memory, memory, values)
         self._known = KnownAccesses(self, self._vector_memory, values)
@@ -79,7 +85,7 @@ class GangMemory(LaneVectors):
         the node, where it is one by itself.
         """
         if read is not None and self._row_walks.applies_to(read, address):
-            data = self._row_walks.load(read, address, lambda: self._load_words([address], mask)[0])
+            data = self._row_walks.load(address, lambda: self._load_words([address], mask)[0])
             return self._vector_memory.from_memory(address.leaf, data), True
         if address.varying:
             return self.load_record([address], mask)[0], True
@@ -309,8 +315,13 @@ class GangMemory(LaneVectors):
 
     # Stores
 
-    def store(self, value: h.Node, address: LaneAddress, mask: str | None) -> None:
-        """Store a value for the lanes of a mask that is not empty."""
+    def store(self, value: h.Node, address: LaneAddress, mask: str | None, write: h.Write | None = None) -> None:
+        """Store a value for the lanes of a mask that is not empty. `write` is the node, where it is one by itself."""
+        if write is not None and self._row_stores.applies_to(write, address):
+            lanes = self._values.vector(value)
+            data = self._vector_memory.to_memory(address.leaf, lanes)
+            self._row_stores.store(write, data, address, mask, lambda: self._store_apart([data], [address], mask))
+            return
         if address.varying or address.is_private:
             self.store_lanes(self._values.vector(value), address, mask)
             return
@@ -318,6 +329,10 @@ class GangMemory(LaneVectors):
         is_uniform = self._values.shape(value) == UNIFORM
         one = self._values.scalar(value) if is_uniform else self.a_lane(scalar, self._values.vector(value), mask)
         self._memory.store(one, Address(address.pointer, address.leaf))
+
+    def leave(self, level: Level) -> None:
+        """Store what is kept for later in a loop, behind one copy of it."""
+        self._row_stores.leave(level)
 
     def store_lanes(self, lanes: str, address: LaneAddress, mask: str | None) -> None:
         """Store a vector; lanes have different addresses."""

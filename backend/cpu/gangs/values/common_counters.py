@@ -84,6 +84,10 @@ class CommonCounters:
                 following = self._one.binary("add", type, counter.scalar, self._scalar(step))
                 loop.ways[counter.scalar].append((following, self._out.current))
 
+    def computes(self, node: h.Node) -> bool:
+        """Whether a value is computed from counters and uniform values."""
+        return bool(self._counters_of(node, _DEPTH))
+
     def of(self, node: h.Node) -> Common | None:
         """A value that is computed from counters and uniform values, in the current part; None if it is not."""
         counters = self._counters_of(node, _DEPTH)

@@ -1,41 +1,64 @@
-"""Divisions of vectors by one number for all lanes: products with its reciprocal, of which loops need only one."""
+"""Divisions of vectors by one number for all lanes: products with a reciprocal in integers, of which loops need only
+one.
+"""
 
 from __future__ import annotations
 
 from .....ir.hercules import nodes as h
-from ...llvm import constant_text
 from .vectors import LaneVectors
 
 
 def divide_by_scalar(vectors: LaneVectors, op: h.BinaryOp, type: h.Integer, lhs: str, rhs: str) -> str:
-    """A quotient or remainder of 32-bit integers as `data.binary` gives it, from a vector and a scalar.
-
-    (x + 1/2) / y is at least 1/2y away from a whole number. A double of its size, made by two roundings, is off by less
-    than 2^-20 / y, so that its whole part is that of x / y. For negative numbers, 1/2 is subtracted.
+    """A quotient or remainder of 32-bit integers as `data.binary` gives it, from a vector and a scalar: by 0, the
+    quotient is the dividend, and the remainder 0.
     """
     one, vec = vectors.one, vectors.vec
-    bad = minus_one = one.binary("icmp eq", "i32", rhs, "0")
-    if type.signed:
-        minus_one = one.binary("icmp eq", "i32", rhs, "-1")
-        bad = one.binary("or", "i1", bad, minus_one)
-    divisor = one.select(bad, "i32", "1", rhs)
-    quotient = _quotient(vectors, type, lhs, divisor)
+    size = one.intrinsic("llvm.abs", "i32", rhs, flags=("false",)) if type.signed else rhs
+    divisor = one.intrinsic("llvm.umax", "i32", size, "1")
+    dividend = vec.intrinsic("llvm.abs", "i32", lhs, flags=("false",)) if type.signed else lhs
+    quotient = _quotient(vectors, dividend, divisor)
     if op is h.BinaryOp.REM:
         product = vec.binary("mul", "i32", quotient, vectors.splat(divisor, "i32"))
-        return vec.binary("sub", "i32", lhs, product)
+        remainder = vec.binary("sub", "i32", dividend, product)
+        return _with_sign(vectors, remainder, lhs) if type.signed else remainder
     if not type.signed:
         return quotient
-    negated = vec.binary("sub", "i32", vec.constant("i32", 0), quotient)
-    return vec.select(vectors.splat(minus_one, "i1"), "i32", negated, quotient)
+    return _with_sign(vectors, quotient, vec.binary("xor", "i32", lhs, vectors.splat(rhs, "i32")))
 
 
-def _quotient(vectors: LaneVectors, type: h.Integer, lhs: str, divisor: str) -> str:
-    """The quotient, for a divisor that is not zero; nor -1, if it is signed."""
-    one, vec, sign = vectors.one, vectors.vec, "s" if type.signed else "u"
-    number = one.convert(f"{sign}itofp", "i32", divisor, "double")
-    reciprocal = vectors.splat(one.binary("fdiv", "double", constant_text("double", 1.0), number), "double")
-    x, half = vec.convert(f"{sign}itofp", "i32", lhs, "double"), vec.constant("double", 0.5)
-    if type.signed:
-        half = vec.intrinsic("llvm.copysign", "double", half, x)
-    product = vec.binary("fmul", "double", vec.binary("fadd", "double", x, half), reciprocal)
-    return vec.convert(f"fpto{sign}i", "double", product, "i32")
+def _quotient(vectors: LaneVectors, dividend: str, divisor: str) -> str:
+    """The quotient of unsigned numbers, for a divisor that is not zero.
+
+    For a divisor d above 2^(n-1) and at most 2^n, with r = floor(2^32 (2^n - d) / d) + 1, the quotient of x is
+    floor((r + 2^32) x / 2^(32 + n)): Granlund and Montgomery, "Division by Invariant Integers using Multiplication",
+    figure 4.1.
+    """
+    one, vec, splat = vectors.one, vectors.vec, vectors.splat
+    lesser = one.binary("sub", "i32", divisor, "1")
+    zeros = one.intrinsic("llvm.ctlz", "i32", lesser, flags=("false",))
+    bits = one.binary("sub", "i32", "32", zeros)
+    wide = one.convert("zext", "i32", divisor, "i64")
+    power = one.binary("shl", "i64", "1", one.convert("zext", "i32", bits, "i64"))
+    upper = one.binary("shl", "i64", one.binary("sub", "i64", power, wide), "32")
+    reciprocal = one.binary("add", "i64", one.binary("udiv", "i64", upper, wide), "1")
+    factor = splat(one.convert("trunc", "i64", reciprocal, "i32"), "i32")
+    first = one.intrinsic("llvm.umin", "i32", bits, "1")
+    second = one.binary("sub", "i32", bits, first)
+    product = _upper_half(vectors, dividend, factor)
+    rest = vec.binary("lshr", "i32", vec.binary("sub", "i32", dividend, product), splat(first, "i32"))
+    return vec.binary("lshr", "i32", vec.binary("add", "i32", product, rest), splat(second, "i32"))
+
+
+def _upper_half(vectors: LaneVectors, left: str, right: str) -> str:
+    """The upper 32 bits of products of unsigned numbers."""
+    vec = vectors.vec
+    wide = vec.binary("mul", "i64", *(vec.convert("zext", "i32", it, "i64") for it in (left, right)))
+    upper = vec.binary("lshr", "i64", wide, vec.constant("i64", 32))
+    return vec.convert("trunc", "i64", upper, "i32")
+
+
+def _with_sign(vectors: LaneVectors, size: str, signed: str) -> str:
+    """Numbers negated where others are negative."""
+    vec = vectors.vec
+    sign = vec.binary("ashr", "i32", signed, vec.constant("i32", 31))
+    return vec.binary("sub", "i32", vec.binary("xor", "i32", size, sign), sign)
