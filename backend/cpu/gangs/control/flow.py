@@ -195,8 +195,8 @@ class Flow:
     def _emit_loop(self, item: Item, level: Level) -> None:
         """A loop; maybe turn after turn, or in two copies, one of which has no range tests."""
         known = self._site.known
-        is_together = self._gang.is_straight and level not in self._shapes.divergent
-        if known is not None and is_together and self._accesses_registers(level):
+        is_together = level not in self._shapes.divergent
+        if known is not None and is_together and (not self._gang.is_straight or self._accesses_registers(level)):
             found = turns(self._placed, self._gang.forks, level, known.values.counters)
             if found is not None:
                 self._emit_turns(level, known, found)
