@@ -78,6 +78,10 @@ class Flow:
             return
         version = None if self._merges.has_copies(item.leader) else self._versions.find(item)
         before, self._before = self._before, None
+        if self._is_dead(item):
+            if before is not None:
+                self._emit_branch(before)
+            return
         if version is not None:
             self._emit_versions(item, level, version, before)
             return
@@ -90,6 +94,14 @@ class Flow:
             self._before = self._deferred[item]
         else:
             self._emit_guarded(item, entry)
+
+    def _is_dead(self, item: Item) -> bool:
+        """Whether it is known that no lane passes an item."""
+        known = self._site.known
+        if known is None:
+            return False
+        first = int(self._site.base)
+        return all(it is False for it in known.of(item)[first : first + self._gang.threads])
 
     def _emit_passed(self, item: Item, whole: WholeVersion) -> None:
         """An item that all lanes pass if a whole version applies."""
