@@ -21,6 +21,7 @@ from ...ir.hercules.nodes import (
     IntegerConstant,
     Module,
     Node,
+    Parameter,
     Phi,
     PositionIndex,
     Product,
@@ -130,7 +131,11 @@ def _connected(start: Reduce, types: Mapping[Node, Type], users: Mapping[Node, S
         node = waiting.pop()
         if isinstance(node, Read) and not is_collection(types.get(node)):
             reads[node] = None
-        elif isinstance(node, (Write, Phi, Reduce)) and types.get(node) == types[start] and not _stores_collection(node, types):
+        elif (
+            isinstance(node, (Write, Phi, Reduce))
+            and types.get(node) == types[start]
+            and not _stores_collection(node, types)
+        ):
             if node not in versions:
                 versions[node] = None
                 waiting += [*_taken(node), *users[node]]
@@ -274,7 +279,7 @@ def _computed_from(node: Node, types: Mapping[Node, Type]) -> Sequence[Node] | N
             return [init, update]
         case Read(collection=Phi() | Collect() as array, indices=indices):
             return [array, *(it.position for it in indices if isinstance(it, PositionIndex))]
-        case Read(indices=indices) if all(_number(it) is not None for it in indices):
+        case Read(collection=Parameter(), indices=indices) if all(_number(it) is not None for it in indices):
             return ()
         case _:
             return None
@@ -291,8 +296,8 @@ def _replace(storage: _Storage, members: Sequence[_Member]) -> dict[Node, list[N
     merges = [it for it in storage.versions if not isinstance(it, Write)]
     for node in merges:
         versions[node] = made[node] = [_copy_of(node, number) for number in range(len(members))]
-    for node in storage.versions:
-        _write_apart(node, members, zeros, versions, made)
+    for it in storage.versions:
+        _write_apart(it, members, zeros, versions, made)
 
     def version(node: Node, number: int) -> Node:
         return zeros[number] if isinstance(node, ConstantNode) else versions[node][number]

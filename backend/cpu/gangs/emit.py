@@ -109,8 +109,8 @@ class GangEmitter:
     def emit_once(
         self, label: str, after: str, counters: Mapping[h.Node, int], repeats: Sequence[range] | None = None
     ) -> None:
-        """The whole fork, in one iteration of the loops around it: one with these counters. Gangs whose first threads are
-        in one range of `repeats` have one code.
+        """The whole fork, in one iteration of the loops around it: one with these counters. Gangs whose first
+        threads are in one range of `repeats` have one code.
         """
         out, gang, placed = self._nodes.memory.ops.out, self._analysis.gang, self._analysis.placed
         out.open(label)

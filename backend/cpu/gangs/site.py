@@ -35,7 +35,7 @@ class Proved:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A loop over gangs that have one code. `number` is an i64: how many gangs came before; each has a first thread that
+    """A loop over gangs that have one code. `number` is an i64: how many gangs came before; the first thread of each
     is `distance` behind that of the one before.
     """
 
@@ -49,8 +49,8 @@ class Site:
 
     `keys` are the lane sets of the blocks. `base` is the number of the gang's first lane. `active` says whether any
     lane passes the block that is written, where there is no jump around it. Code that is rarely run `is_rare`. What is
-    `known` needs a base that is a constant. If `has_short_rows`, gangs in the interior and others take turns. If the code
-    is run in `repeat`, for several gangs, base and known values are those of the first one.
+    `known` needs a base that is a constant. If `has_short_rows`, gangs in the interior and others take turns. If the
+    code is run in `repeat`, for several gangs, base and known values are those of the first one.
     """
 
     lanes: int

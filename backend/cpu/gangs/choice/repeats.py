@@ -51,7 +51,9 @@ def repeated_gangs(known: Knowledge, plan: StoragePlan, lanes: int, threads: int
         if not (found and _follows(first, found[-1], values, accesses, lanes, threads)):
             found.append([])
         found[-1].append(first)
-    ranges = (range(it[0], it[-1] + 1, it[1] - it[0] if len(it) > 1 else threads) for them in groups.values() for it in them)
+    ranges = (
+        range(it[0], it[-1] + 1, it[1] - it[0] if len(it) > 1 else threads) for them in groups.values() for it in them
+    )
     return sorted(ranges, key=lambda it: it.start)
 
 

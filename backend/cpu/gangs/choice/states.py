@@ -111,9 +111,11 @@ class _Body:
 
     @cached_property
     def conditions(self) -> list[h.Node]:
-        """The conditions of branches."""
+        """The conditions of branches, without those that all threads leave a loop by."""
         exits, around = self.placed.exits.items(), self.placed.nest.around
-        return [it.condition for at, it in exits if isinstance(it, h.If) and self.forks[-1] in around[at]]
+        loops = [it.header for it in self.body.levels if it.is_loop]
+        branches = [it for at, it in exits if self.forks[-1] in around[at] and at not in loops]
+        return [it.condition for it in branches if isinstance(it, h.If)]
 
     def is_plain(self) -> bool:
         """Whether threads leave all loops together, and do something, but no calls or atomic operations."""

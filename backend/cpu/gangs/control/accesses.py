@@ -202,7 +202,7 @@ class AccessEmitter:
         memory.store_record(values, addresses, self._masks.here())
 
     def _find_turns(self, nodes: Sequence[h.Node]) -> dict[h.Node, list[h.Write]]:
-        """Writes to a shared storage, each of the version before, without another access to the storage between them."""
+        """Writes to one shared storage, each of the version before, without another access to it between them."""
         found: dict[h.Node, list[h.Write]] = {}
         last: dict[Storage, h.Write] = {}
         for node in nodes:

@@ -89,7 +89,9 @@ class KnownAccesses:
     def _grown(self, address: LaneAddress) -> str:
         """The pointer that the first one of gangs with one code has, moved to where the current one's words are."""
         moved = self._values.grown_by([(it.position, it.stride) for it in address.varying])
-        return address.pointer if moved == "0" else self._out.pure(f"getelementptr i8, ptr {address.pointer}, i64 {moved}")
+        return (
+            address.pointer if moved == "0" else self._out.pure(f"getelementptr i8, ptr {address.pointer}, i64 {moved}")
+        )
 
     def all_of(self, addresses: Sequence[LaneAddress]) -> list[KnownAccess] | None:
         """The accesses at several addresses, if all are known."""
