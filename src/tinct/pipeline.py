@@ -194,7 +194,7 @@ def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
     from .ir.core.runnable import check_runnable
     from .transforms.expanding import THROUGH_HERCULES
     from .transforms.from_hercules import entry_module
-    from .transforms.hercules import CPU
+    from .transforms.hercules import TO_CORE
     from .transforms.passes import apply_passes
     from .transforms.pipelines import O1
     from .transforms.to_hercules import translate
@@ -203,7 +203,7 @@ def _through_hercules(job: Job, module: Module, do: Steps) -> Module:
     module = do(LOWER_SAMPLERS, _without_samplers, job, module)
     do(EXPAND, apply_passes, module, THROUGH_HERCULES)
     graph = do(TRANSLATE, translate, module, job.entry, lambda: _expanded(job, THROUGH_HERCULES), job.facts)
-    do(OPTIMISE, apply_passes, graph.module, CPU.passes)
+    do(OPTIMISE, apply_passes, graph.module, TO_CORE.passes)
     lowered = do(RETURN_TO_CORE, entry_module, graph)
     do(TIDY, apply_passes, lowered, O1.passes)
     return lowered

@@ -15,7 +15,7 @@ from tinct.ir.types import Pointer, Texture
 from tinct.pipeline import GpuOptions
 from tinct.shader import load
 from tinct.transforms.from_hercules import entry_module
-from tinct.transforms.hercules import CPU
+from tinct.transforms.hercules import TO_CORE
 from tinct.transforms.passes import apply_passes
 from tinct.transforms.pipelines import O1
 from tinct.transforms.specialising import specialise
@@ -33,7 +33,7 @@ SHADERS = sorted((ROOT / "shaders").glob("*/*.wgsl"))
 def through_hercules(module: Module, entry: str) -> Module:
     """The entry point of a specialised module, translated into Hercules IR and back."""
     graph = translate(module, entry)
-    apply_passes(graph.module, CPU.passes)
+    apply_passes(graph.module, TO_CORE.passes)
     back = entry_module(graph)
     verify(back)
     apply_passes(back, O1.passes)

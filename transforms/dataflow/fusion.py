@@ -34,7 +34,7 @@ from ...ir.dataflow.types import U32
 from ...ir.hercules import nodes as h
 from ...ir.hercules.entry import Binding
 from ..from_hercules import entry_module
-from ..hercules import CPU
+from ..hercules import TO_CORE
 from ..passes import apply_passes
 from ..pipelines import O1
 from .accesses import KernelAccesses
@@ -232,9 +232,9 @@ class _Rewriting:
             loops = loops_of_node(self.group.storings, node)
             bodies.append(Body(entry, {it.name: used[node, it.name] for it in entry.bindings}, loops))
         entry = join(name, bodies, lengths)
-        apply_passes(entry.module, CPU.passes)
+        apply_passes(entry.module, TO_CORE.passes)
         if merge_branches(entry.function):
-            apply_passes(entry.module, CPU.passes)
+            apply_passes(entry.module, TO_CORE.passes)
         return apply_passes(entry_module(entry), O1.passes)
 
     # Lengths of arrays that are gone

@@ -29,6 +29,7 @@ from .merge_writes import MergeWrites
 from .predication import Predication
 from .ranges import RangeSimplification
 from .reduce_to_tree import ReduceToTree
+from .split_records import SplitRecords
 
 COUNTS_OF_GRIDS = 31
 """Bits of the dynamic constants of functions that GRID is for; whoever runs these checks them."""
@@ -82,10 +83,11 @@ HERCULES: Stage[Module] = Stage(
         "predication": Predication,
         "ranges": RangeSimplification,
         "reduce_to_tree": ReduceToTree,
+        "split_records": SplitRecords,
     },
     pipelines={"cpu": CPU, "grid": GRID},
     groups={
-        "For the CPU, and all but merge_writes for grids": ("ccp", "gvn", "merge_writes", "dce"),
+        "For the CPU, and ccp, gvn and dce for grids": ("ccp", "split_records", "gvn", "merge_writes", "dce"),
         "For grids; measured to be of no use for the CPU's kernels (docs/ARCHITECTURE.md)": ("forkify", "predication"),
         "For grids": (
             "contract_arrays",

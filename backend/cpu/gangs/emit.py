@@ -20,6 +20,7 @@ from .control.blocks import BlockEmitter
 from .control.flow import Flow
 from .control.whole_forks import WholeForks, WholeVersion
 from .gang import State
+from .site import Repeat
 
 
 class GangEmitter:
@@ -105,13 +106,17 @@ class GangEmitter:
         at_most = one.intrinsic("llvm.umin", "i64", whole_gangs, rest)
         return one.intrinsic("llvm.umax", "i64", at_most, str(gang.threads))
 
-    def emit_once(self, label: str, after: str, counters: Mapping[h.Node, int]) -> None:
-        """The whole fork, in one iteration of the loops around it: one with these counters."""
+    def emit_once(
+        self, label: str, after: str, counters: Mapping[h.Node, int], repeats: Sequence[range] | None = None
+    ) -> None:
+        """The whole fork, in one iteration of the loops around it: one with these counters. Gangs whose first
+        threads are in one range of `repeats` have one code.
+        """
         out, gang, placed = self._nodes.memory.ops.out, self._analysis.gang, self._analysis.placed
         out.open(label)
         known = Knowledge(placed, self.body, KnownValues(placed.types, gang.forks, counters))
-        for first in range(0, gang.count, gang.threads):
-            _Threads(GangContext.of(self._analysis, self._nodes, known)).emit_from(str(first))
+        for firsts in repeats or [range(it, it + 1) for it in range(0, gang.count, gang.threads)]:
+            _Threads(GangContext.of(self._analysis, self._nodes, known)).emit_repeated(firsts)
         out.do(f"br label %{after}")
 
     def _emit_states(self, label: str, after: str) -> None:
@@ -121,9 +126,9 @@ class GangEmitter:
         labels = [out.fresh_block("state") for _ in self._states]
         ways = " ".join(f"i64 {_number(it)}, label %{way}" for it, way in zip(self._states, labels, strict=True))
         out.do(f"switch i64 {self._state()}, label %{labels[-1]} [ {ways} ]")
-        for state, way in zip(self._states, labels, strict=True):
+        for state, way, repeats in zip(self._states, labels, self._analysis.gang.repeats, strict=True):
             out.open_arm(way, label)
-            self.emit_once(way, after, dict(state))
+            self.emit_once(way, after, dict(state), repeats)
 
     def _state(self) -> str:
         """The number of the state that the counters are in."""
@@ -171,6 +176,25 @@ class _Threads:
         going = self._values.one.binary("icmp ult", "i64", following, end or str(count))
         out.do(f"br i1 {going}, label %{label}, label %{after}")
         return out.current
+
+    def emit_repeated(self, firsts: range) -> None:
+        """The gangs with these first threads, which have one code."""
+        if len(firsts) == 1:
+            self.emit_from(str(firsts.start))
+            return
+        out = self._values.out
+        before, label, done = out.current, out.fresh_block("gangs"), out.fresh_block("done")
+        out.do(f"br label %{label}")
+        out.open_arm(label, before)
+        ways = [("0", before)]
+        number = out.phi("i64", lambda: ways)
+        self._site.repeat = Repeat(number, firsts.step)
+        self.emit_from(str(firsts.start))
+        following = out.value(f"add nuw i64 {number}, 1")
+        ways.append((following, out.current))
+        going = self._values.one.binary("icmp ult", "i64", following, str(len(firsts)))
+        out.do(f"br i1 {going}, label %{label}, label %{done}")
+        out.open_merge(done, before)
 
     def emit_from(self, first: str) -> None:
         """One gang, whose first thread has this number."""

@@ -31,6 +31,8 @@ class Gang:
     """If there are any, all states of some counters of the loops around the forks. Each has its own code, and gangs are
     written one after another, so that their threads' numbers are constants.
     """
+    repeats: tuple[tuple[range, ...], ...] = ()
+    """For each state, the first threads of gangs; those in one range have the same code (see `choice.repeats`)."""
     is_straight: bool = False
     """Whether the loops around the forks are written iteration after iteration: counters are constants, too. The state
     is that of the first iteration, or the one behind all loops.

@@ -33,13 +33,24 @@ class Proved:
     streaming: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A loop over gangs that have one code. `number` is an i64: how many gangs came before; the first thread of each
+    is `distance` behind that of the one before.
+    """
+
+    number: str
+    distance: int
+
+
 @dataclass(slots=True)
 class Site:
     """A place in the body of a gang of `count` parts, each a vector of `lanes` lanes: in the block `here`.
 
     `keys` are the lane sets of the blocks. `base` is the number of the gang's first lane. `active` says whether any
     lane passes the block that is written, where there is no jump around it. Code that is rarely run `is_rare`. What is
-    `known` needs a base that is a constant. If `has_short_rows`, gangs in the interior and others take turns.
+    `known` needs a base that is a constant. If `has_short_rows`, gangs in the interior and others take turns. If the
+    code is run in `repeat`, for several gangs, base and known values are those of the first one.
     """
 
     lanes: int
@@ -54,6 +65,7 @@ class Site:
     is_rare: bool = False
     known: Knowledge | None = None
     has_short_rows: bool = False
+    repeat: Repeat | None = None
 
     @property
     def key(self) -> Key:
@@ -69,6 +81,14 @@ class Site:
         """The values of the part's lanes, if they are known before the kernel runs."""
         found = None if self.known is None else self.known.values.of(node)
         return None if found is None else self._of_part(found)
+
+    def growth(self, node: h.Node) -> int:
+        """By how much a known integer grows from gang to gang where they have one code."""
+        found = None if self.known is None or self.repeat is None else self.known.values.of(node)
+        if found is None or self.repeat is None or isinstance(found[0], bool):
+            return 0
+        first = int(self.base)
+        return int(found[first + self.repeat.distance] - found[first])
 
     def known_threads(self, node: h.Node) -> Sequence[ScalarValue] | None:
         """The values of the threads of all parts, if they are known before the kernel runs."""

@@ -7,7 +7,7 @@ scatters become whole vectors and constant shuffles (see `memory.known_accesses`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import gcd
@@ -22,9 +22,13 @@ from ...machine import AccessCosts, costs_so_far
 from ...memory import is_padded
 from ...storage import StoragePlan
 from .. import budgets
+from ..analysis.alike import turns
+from ..analysis.body import Body, find_body
 from ..analysis.known import KnownValues
+from ..analysis.live import Knowledge
 from ..gang import Gang, State
 from .counted import Counters
+from .repeats import blocks_of, every_turn, repeated_gangs
 from .sizing import nests
 
 _MOST_STATES = 16
@@ -47,17 +51,22 @@ def with_states(placed: Placement, plan: StoragePlan, gangs: Sequence[Gang], nat
 
 def _with_states(gang: Gang, body: _Body, counters: Counters) -> Gang:
     """The gang with states, if it can have any. If LLVM would unroll the loops around it, and keep memory in registers,
-    it has none unless many accesses are irregular.
+    or if threads run loops, it has none unless many accesses are irregular.
     """
     loops, whole = body.placed.loops.around[body.forks[0]], Gang(body.forks, body.native, _PARTS)
     vectors, rest = divmod(whole.count, body.native)
     is_whole = not rest and all(it & (it - 1) == 0 for it in whole.factors[1:])
     if not loops or gang.limit is not None or not is_whole or not body.is_plain():
         return gang
-    states = body.states(counters.of(loops[-1]), budgets.COPIED // (vectors * len(body.inside)))
-    if not states or (gang.is_in_unrolled and body.is_regular(states)):
-        return gang
-    return replace(whole, parts=gcd(_PARTS, vectors), states=states)
+    whole = replace(whole, parts=gcd(_PARTS, vectors))
+    for states in body.states(counters.of(loops[-1])):
+        known = [body.known(it) for it in states]
+        repeats = [tuple(repeated_gangs(it, body.plan, whole.lanes, whole.threads)) for it in known]
+        if sum(body.operations(*it, whole) for it in zip(known, repeats, strict=True)) > budgets.COPIED:
+            continue
+        is_needed = not (gang.is_in_unrolled or body.has_loops) or not body.is_regular(known)
+        return replace(whole, states=states, repeats=tuple(repeats)) if is_needed else gang
+    return gang
 
 
 @dataclass(frozen=True)
@@ -75,13 +84,27 @@ class _Body:
         return [it for it, at in self.placed.place.items() if self.forks[-1] in self.placed.nest.around[at]]
 
     @cached_property
+    def body(self) -> Body:
+        """The structure of the forks' body."""
+        return find_body(self.placed, self.forks)
+
+    @property
+    def has_loops(self) -> bool:
+        """Whether threads run loops."""
+        return any(it.is_loop for it in self.body.levels)
+
+    def known(self, state: State) -> Knowledge:
+        """What is known in a state."""
+        return Knowledge(self.placed, self.body, KnownValues(self.placed.types, self.forks, dict(state)))
+
+    @cached_property
     def positions(self) -> list[h.Node]:
         """The positions of accesses to workgroup memory that are computed from thread numbers."""
         found: dict[h.Node, None] = {}
         for node in self.inside:
             if self._is_exchange(node):
                 found.update(dict.fromkeys(it.position for it in node.indices if isinstance(it, h.PositionIndex)))
-        return [it for it in found if any(isinstance(node, h.ThreadID) for node in _computed_from([it]))]
+        return [it for it in found if any(isinstance(node, h.ThreadID) for node in self._computed_from([it]))]
 
     def _is_exchange(self, node: h.Node) -> TypeGuard[h.Read | h.Write]:
         if not isinstance(node, (h.Read, h.Write)) or is_version_projection(node):
@@ -91,39 +114,55 @@ class _Body:
 
     @cached_property
     def conditions(self) -> list[h.Node]:
-        """The conditions of branches."""
+        """The conditions of branches, without those that all threads leave a loop by."""
         exits, around = self.placed.exits.items(), self.placed.nest.around
-        return [it.condition for at, it in exits if isinstance(it, h.If) and self.forks[-1] in around[at]]
+        loops = [it.header for it in self.body.levels if it.is_loop]
+        branches = [it for at, it in exits if self.forks[-1] in around[at] and at not in loops]
+        return [it.condition for it in branches if isinstance(it, h.If)]
 
     def is_plain(self) -> bool:
-        """Whether threads run no loops, calls or atomic operations, and do something."""
-        has_loops = any(self.forks[-1] in self.placed.nest.around[it.header] for it in self.placed.loops.loops)
-        return not has_loops and not any(isinstance(it, (h.Atomic, h.Call)) for it in self.inside) and bool(self.inside)
+        """Whether threads leave all loops together, and do something, but no calls or atomic operations."""
+        loops = [it for it in self.body.levels if it.is_loop]
+        is_simple = bool(self.inside) and not any(isinstance(it, (h.Atomic, h.Call)) for it in self.inside)
+        return is_simple and all(turns(self.placed, self.forks, it, {}) is not None for it in loops)
 
-    def states(self, every: Sequence[Mapping[h.Node, int]], most: int) -> tuple[State, ...]:
-        """The states of the counters that positions depend on, and, if these are no more than `most`, conditions."""
+    def states(self, every: Sequence[Mapping[h.Node, int]]) -> Iterator[tuple[State, ...]]:
+        """The states of the counters that positions and conditions depend on, and of those of positions alone, if these
+        are few.
+        """
         if not every:
-            return ()
-        values = KnownValues(self.placed.types, self.forks, every[0])
-        wanted = [it for it in self.positions if values.of(it) is not None]
-        decided = [it for it in self.conditions if values.of(it) is not None]
+            return
+        known = self.known(tuple(every[0].items()))
+        turns = [it.values for it, _ in every_turn(known, self.body.top)]
+        wanted = [it for it in self.positions if any(values.of(it) is not None for values in turns)]
+        decided = [it for it in self.conditions if any(values.of(it) is not None for values in turns)]
         for nodes in ([*wanted, *decided], wanted):
-            roots = [it for it in _computed_from(nodes) if all(it in state for state in every)]
+            roots = [it for it in self._computed_from(nodes) if all(it in state for state in every)]
             states = tuple(dict.fromkeys(tuple((it, state[it]) for it in roots) for state in every))
-            is_few = 0 < len(roots) <= _MOST_COUNTERS and len(states) <= min(_MOST_STATES, most)
+            is_few = 0 < len(roots) <= _MOST_COUNTERS and len(states) <= _MOST_STATES
             if wanted and is_few and all(_is_32_bits(self.placed.types[it]) for it in roots):
-                return states
-        return ()
+                yield states
 
-    def is_regular(self, states: Iterable[State]) -> bool:
+    def operations(self, known: Knowledge, repeats: Iterable[range], gang: Gang) -> int:
+        """The operations on vectors that are left to do in a state, in the gangs that have code of their own."""
+        total = 0
+        for turn, level in every_turn(known, self.body.top):
+            for leader in blocks_of(level):
+                left = sum(turn.values.of(it) is None for it in self.placed.blocks[leader])
+                live = turn.live(leader)
+                for firsts in repeats:
+                    parts = range(firsts.start, firsts.start + gang.threads, gang.lanes)
+                    total += left * sum(any(it is not False for it in live[at : at + gang.lanes]) for at in parts)
+        return total
+
+    def is_regular(self, known: Iterable[Knowledge]) -> bool:
         """Whether most accesses of vectors of threads are to one word, or to one vector whose lanes' numbers have some
         bits flipped, and most vectors pass branches as a whole.
         """
         accesses, ways = list[Sequence[ScalarValue]](), list[Sequence[ScalarValue]]()
-        for state in states:
-            known = KnownValues(self.placed.types, self.forks, dict(state))
+        for turn in (it.values for one in known for it, _ in every_turn(one, self.body.top)):
             for nodes, found in ((self.positions, accesses), (self.conditions, ways)):
-                for values in map(known.of, nodes):
+                for values in map(turn.of, nodes):
                     found += [] if values is None else self._vectors(values)
         irregular, split = sum(not _is_flipped(it) for it in accesses), sum(0 < sum(it) < len(it) for it in ways)
         passed = sum(any(it) for it in ways)
@@ -133,6 +172,20 @@ class _Body:
     def _vectors(self, values: Sequence[ScalarValue]) -> list[Sequence[ScalarValue]]:
         return [values[first : first + self.native] for first in range(0, len(values), self.native)]
 
+    def _computed_from(self, nodes: Iterable[h.Node]) -> list[h.Node]:
+        """What some nodes are computed from by operations on scalars, in the loops that threads run, too."""
+        waiting, seen = list(nodes), dict[h.Node, None]()
+        while waiting:
+            node = waiting.pop()
+            if node in seen:
+                continue
+            seen[node] = None
+            if isinstance(node, h.ScalarNode):
+                waiting += predecessors(node)
+            elif isinstance(node, h.Phi) and self.placed.place.get(node) in self.body.level_of:
+                waiting += node.values
+        return list(seen)
+
 
 def break_even(costs: AccessCosts) -> float:
     """The share of irregular accesses, or of vectors that branches split, from which states gain more than unrolling:
@@ -140,17 +193,6 @@ def break_even(costs: AccessCosts) -> float:
     """
     kept, saved = _KEPT * costs.shuffle, min(costs.gather, costs.loads) - _PICKED * costs.shuffle
     return kept / (kept + max(saved, 0.0))
-
-
-def _computed_from(nodes: Iterable[h.Node]) -> list[h.Node]:
-    """What some nodes are computed from by operations on scalars."""
-    waiting, seen = list(nodes), dict[h.Node, None]()
-    while waiting:
-        node = waiting.pop()
-        if node not in seen:
-            seen[node] = None
-            waiting += predecessors(node) if isinstance(node, h.ScalarNode) else ()
-    return list(seen)
 
 
 def _is_32_bits(type: h.Type) -> bool:

@@ -103,6 +103,20 @@ class _Nest:
         return [it for it, at in self.placed.place.items() if self.forks[-1] in self.placed.nest.around[at]]
 
     @cached_property
+    def operations(self) -> int:
+        """The operations of a thread, in all turns of the loops that are written turn after turn."""
+        counts = {level: self._turns(level) for level in self.body.levels}
+        around = (counts[level] for it in self.inside for level in self.body.enclosing(self.placed.place[it])[:1])
+        return sum(around)
+
+    def _turns(self, level: Level) -> int:
+        """How often the code of a level is written."""
+        if level.parent is None:
+            return 1
+        found = turns(self.placed, self.forks, level, self.every[0]) if level in self.alike else None
+        return self._turns(level.parent) * (1 if found is None else len(found))
+
+    @cached_property
     def is_whole(self) -> bool:
         """Whether the threads fill vectors, and what they do can be written for each vector: if at first only one
         thread runs loops that are not alike for all, or atomic operations.
@@ -283,7 +297,7 @@ class _Function:
 
     def size(self, nests: Iterable[_Nest]) -> int:
         """The operations of all iterations."""
-        return sum(len(it.every) * it.vectors * len(it.inside) for it in nests)
+        return sum(len(it.every) * it.vectors * it.operations for it in nests)
 
     def loops(self, nests: Iterable[_Nest]) -> dict[Loop, Sequence[Arrival]]:
         """The outermost loops around some nests."""

@@ -233,16 +233,22 @@ class AccessEmitter:
         memory.store_record(values, addresses, self._masks.here())
 
     def _find_turns(self, nodes: Sequence[h.Node]) -> dict[h.Node, list[h.Write]]:
-        """Writes to shared storage, each right after another, without a Read between them."""
+        """Writes to one shared storage, each of the version before, without another access to it between them."""
         found: dict[h.Node, list[h.Write]] = {}
-        last: h.Node | None = None
+        last: dict[Storage, h.Write] = {}
         for node in nodes:
-            if isinstance(node, h.Write) and node not in self._records and self._shared_storage(node) is not None:
-                turns = found[node] = found[last] if last is not None and node.collection is last else []
+            if not isinstance(node, (h.Read, h.Write)):
+                if isinstance(node, (h.Atomic, h.Call)):
+                    last.clear()
+                continue
+            storage = self._shared_storage(node)
+            if storage is None:
+                continue
+            before = last.pop(storage, None)
+            if isinstance(node, h.Write) and node not in self._records:
+                turns = found[node] = found[before] if before is not None and node.collection is before else []
                 turns.append(node)
-                last = node
-            elif isinstance(node, (h.Read, h.Write, h.Atomic, h.Call)):
-                last = None
+                last[storage] = node
         return found
 
     def _store_in_turn(self, turns: Sequence[h.Write]) -> None:

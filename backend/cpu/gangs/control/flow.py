@@ -80,6 +80,10 @@ class Flow:
             return
         version = None if self._merges.has_copies(item.leader) else self._versions.find(item)
         before, self._before = self._before, None
+        if self._is_dead(item):
+            if before is not None:
+                self._emit_branch(before)
+            return
         if version is not None:
             self._emit_versions(item, level, version, before)
             return
@@ -117,6 +121,14 @@ class Flow:
             self._emit_guarded(item, entry)
         out.do(f"br label %{after}")
         out.open_merge(after, before)
+
+    def _is_dead(self, item: Item) -> bool:
+        """Whether it is known that no lane passes an item."""
+        known = self._site.known
+        if known is None:
+            return False
+        first = int(self._site.base)
+        return all(it is False for it in known.of(item)[first : first + self._gang.threads])
 
     def _emit_passed(self, item: Item, whole: WholeVersion) -> None:
         """An item that all lanes pass if a whole version applies."""
@@ -222,8 +234,8 @@ class Flow:
     def _emit_loop(self, item: Item, level: Level) -> None:
         """A loop; maybe turn after turn, or in two copies, one of which has no range tests."""
         known = self._site.known
-        is_together = self._gang.is_straight and level not in self._shapes.divergent
-        if known is not None and is_together and self._accesses_registers(level):
+        is_together = level not in self._shapes.divergent
+        if known is not None and is_together and (not self._gang.is_straight or self._accesses_registers(level)):
             found = turns(self._placed, self._gang.forks, level, known.values.counters)
             if found is not None:
                 self._emit_turns(level, known, found)

@@ -80,6 +80,12 @@ class ValueQueries(Protocol):
         """The integers of the part's lanes, if they are known before the kernel runs."""
         ...
 
+    def grown_by(self, positions: Sequence[tuple[h.Node, int]]) -> str:
+        """The bytes, an i64, from the address of the first one of gangs that have one code to the current one's, of
+        elements at known positions with strides in bytes.
+        """
+        ...
+
     def live(self) -> Sequence[bool | None] | None:
         """Whether each lane of the part passes the current code, None for lanes of which that is not known; None if
         the threads' numbers are not known.

@@ -83,8 +83,15 @@ class KnownAccesses:
             last = index.extent.value - 1
             offsets = [at + index.stride * min(it, last) for at, it in zip(offsets, found, strict=True)]
         words = tuple(None if it is False else at // _WORD for at, it in zip(offsets, live, strict=True))
-        pointer = register.pointer if register else address.pointer
+        pointer = register.pointer if register else self._grown(address)
         return KnownAccess(pointer, address.leaf, words, None in live, is_in_registers=register is not None)
+
+    def _grown(self, address: LaneAddress) -> str:
+        """The pointer that the first one of gangs with one code has, moved to where the current one's words are."""
+        moved = self._values.grown_by([(it.position, it.stride) for it in address.varying])
+        return (
+            address.pointer if moved == "0" else self._out.pure(f"getelementptr i8, ptr {address.pointer}, i64 {moved}")
+        )
 
     def all_of(self, addresses: Sequence[LaneAddress]) -> list[KnownAccess] | None:
         """The accesses at several addresses, if all are known."""
@@ -97,7 +104,8 @@ class KnownAccesses:
         if found is None or found[0].is_in_registers or any(it.offset is None for it in addresses):
             return found
         first, numbers = words_of(addresses)
-        return [it.beside(first.pointer, number) for it, number in zip(found, numbers, strict=True)]
+        pointer = found[addresses.index(first)].pointer
+        return [it.beside(pointer, number) for it, number in zip(found, numbers, strict=True)]
 
     # Loads
 

@@ -25,7 +25,7 @@ class ThreadNumbers:
         if not isinstance(node, h.ThreadID) or node.fork not in self._gang.forks:
             return None
         factor, inner, is_outermost = self._gang.steps(node.fork)
-        threads, period, base = self._gang.threads, factor * inner, self._site.base
+        threads, period, base = self._gang.threads, factor * inner, self.base()
         if threads >= period or (period % threads and not is_outermost):
             return Span("0", str(factor - 1), 0, factor - 1)
         last = self._one.binary("add", "i64", base, str(threads - 1))
@@ -37,7 +37,7 @@ class ThreadNumbers:
     def define(self) -> None:
         """Define the lanes' thread numbers in each fork from their number in all forks."""
         if len(self._gang.forks) == 1:
-            self._indices_of_forks[self._gang.forks[0]] = self._site.base
+            self._indices_of_forks[self._gang.forks[0]] = self.base()
             return
         for _ in self._site.parts():
             for thread_id in self._thread_ids:
@@ -45,6 +45,13 @@ class ThreadNumbers:
                     self._slots.define((thread_id, self._site.part), self._index_of_row(thread_id), "i64")
                 else:
                     self._slots.define((thread_id, self._site.part), self._indices(thread_id), self._vec.type("i64"))
+
+    def base(self) -> str:
+        """The number of the gang's first lane."""
+        base, repeat = self._site.base, self._site.repeat
+        if repeat is None:
+            return base
+        return self._one.binary("add", "i64", base, self._one.binary("mul", "i64", repeat.number, str(repeat.distance)))
 
     def lanes(self) -> str:
         """The numbers of the part's lanes among the fork's threads."""
@@ -54,7 +61,7 @@ class ThreadNumbers:
 
     def first(self) -> str:
         """The number of the part's first lane."""
-        base, first = self._site.base, self._site.first
+        base, first = self.base(), self._site.first
         if base.isdigit():
             return str(int(base) + first)
         return base if first == 0 else self._one.binary("add", "i64", base, str(first))

@@ -166,8 +166,25 @@ class GangValues:
         if found is None:
             return None
         texts = [scalar_text(self._types[node], it) for it in found]
-        is_one = len(set(texts)) == 1
-        return self.memory.splat(texts[0], scalar) if is_one else f"<{', '.join(f'{scalar} {it}' for it in texts)}>"
+        if len(set(texts)) == 1:
+            return self.memory.splat(self._grown(node, texts[0]), scalar)
+        vector = f"<{', '.join(f'{scalar} {it}' for it in texts)}>"
+        growth = self._grown(node, "0")
+        return vector if growth == "0" else self.vec.binary("add", scalar, self.memory.splat(growth, scalar), vector)
+
+    def _grown(self, node: h.Node, first: str) -> str:
+        """A known scalar, in the current one of gangs that have one code."""
+        growth, repeat = self._site.growth(node), self._site.repeat
+        if growth == 0 or repeat is None:
+            return first
+        scalar = data.llvm_type(self._types[node])
+        number = repeat.number if scalar == "i64" else self.one.convert("trunc", "i64", repeat.number, scalar)
+        return self.one.binary("add", scalar, self.one.binary("mul", scalar, number, str(growth)), first)
+
+    def grown_by(self, positions: Sequence[tuple[h.Node, int]]) -> str:
+        """See `addresses.ValueQueries`."""
+        growth, repeat = sum(self._site.growth(it) * stride for it, stride in positions), self._site.repeat
+        return "0" if growth == 0 or repeat is None else self.one.binary("mul", "i64", repeat.number, str(growth))
 
     # Differences between parts
 
@@ -378,7 +395,7 @@ class GangValues:
         """The scalar of a value in the current part. For affine and speculated values, the first lane's."""
         shape, known = self.shape(node), self._site.known_lanes(node)
         if known is not None:
-            return scalar_text(self._types[node], known[0])
+            return self._grown(node, scalar_text(self._types[node], known[0]))
         if shape.kind is Kind.SPECULATED:
             return self.slots.use((node, self._site.part, "first"))
         assert not shape.is_vector, f"{node} varies"

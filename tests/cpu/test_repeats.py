@@ -1,0 +1,104 @@
+"""Threads that run loops together around exchanges in workgroup memory: the interpreter's answers in several spellings,
+and one code for gangs that differ in constants alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.cpu.test_windows import available
+
+import tinct
+
+HEAD = """
+struct Item { key: u32, value: u32 }
+struct Deep { inner: Item, more: array<u32, 2> }
+@group(0) @binding(0) var<storage, read_write> data: array<Item>;
+"""
+KERNEL = (
+    HEAD
+    + """
+var<workgroup> own: array<TYPE, 512>;
+@compute @workgroup_size(128) fn main(@builtin(local_invocation_index) t: u32, @builtin(workgroup_id) group: vec3u) {
+    for (var i = t; i < 512u; i += 128u) {
+        let one = data[group.x * 512u + i];
+        own[i] = FROM;
+    }
+    for (var run = 2u; run <= 512u; run *= 2u) {
+        for (var reach = run / 2u; reach > 0u; reach /= 2u) {
+            workgroupBarrier();
+STEP
+        }
+    }
+    workgroupBarrier();
+    for (var i = t; i < 512u; i += 128u) {
+        let one = own[i];
+        data[group.x * 512u + i] = Item(TO);
+    }
+}
+"""
+)
+SWAP = "own[i] = b; own[partner] = a;"
+PARTNERS = """
+            for (var i = t; i < 512u; i += 128u) {
+                let partner = i ^ reach;
+                if partner > i {
+                    let a = own[i];
+                    let b = own[partner];
+                    if ((i & run) == 0u) == (KEY(a) > KEY(b)) && KEY(a) != KEY(b) { SWAP }
+                }
+            }"""
+PAIRS = """
+            for (var turn = 0u; turn < 2u; turn++) {
+                let pair = t + 128u * turn;
+                let i = 2u * pair - (pair & (reach - 1u));
+                let partner = i + reach;
+                let a = own[i];
+                let b = own[partner];
+                let is_after = KEY(a) > KEY(b);
+                if (i & run) == 0u { if is_after { SWAP } } else if KEY(a) < KEY(b) { SWAP }
+            }"""
+SPELLINGS = {
+    "structures": ("Item", "one", "one.key, one.value", PARTNERS, "{}.key"),
+    "vectors": ("vec2u", "vec2u(one.key, one.value)", "one.x, one.y", PARTNERS, "{}.x"),
+    "deep": ("Deep", "Deep(one, array(1u, 2u))", "one.inner.key, one.inner.value", PARTNERS, "{}.inner.key"),
+    "pairs": ("Item", "one", "one.key, one.value", PAIRS, "{}.key"),
+    "pairs of vectors": ("vec2u", "vec2u(one.key, one.value)", "one.x, one.y", PAIRS, "{}.x"),
+    "ties": ("Item", "one", "one.key, one.value", PARTNERS, "({0}.key % 64u * 4096u + {0}.value)"),
+}
+
+
+def kernel(name: str) -> str:
+    type, loaded, stored, step, key = SPELLINGS[name]
+    for one in ("a", "b"):
+        step = step.replace(f"KEY({one})", key.format(one))
+    text = KERNEL.replace("STEP", step.replace("SWAP", SWAP))
+    return text.replace("TYPE", type).replace("FROM", loaded).replace("TO", stored)
+
+
+def answer(text: str, device: str) -> np.ndarray:
+    random = np.random.default_rng(4)
+    data = np.zeros(1024, np.dtype([("key", "u4"), ("value", "u4")]))
+    data["key"] = random.integers(0, 1 << 32, 1024, np.uint32)
+    data["value"] = random.permutation(1024)
+    return tinct.load(text)["main"].run({"data": data}, workgroups=2, device=device)["data"]
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_answers(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = answer(kernel(name), "interp")
+    monkeypatch.setenv("TINCT_CPU_TIER", "gang")
+    for level in available():
+        monkeypatch.setenv("TINCT_CPU_TARGET", level)
+        np.testing.assert_array_equal(answer(kernel(name), "cpu"), expected, err_msg=level)
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_steps_have_code_of_their_own(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop of gangs for most steps, without gathers and scatters."""
+    monkeypatch.setenv("TINCT_CPU_TARGET", "x86-64-v3")
+    code = tinct.load(kernel(name)).compilation("main", {}).cpu.llvm(optimised=False)
+    states = code[code.index("switch i64") :]
+    states = states[: states.index("\njoin")]
+    assert "llvm.masked" not in states
+    assert states.count("\ngangs.") >= 6
