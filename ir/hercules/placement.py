@@ -302,8 +302,8 @@ class _Placer:
     def _find_earliest(self, order: list[Node]) -> None:
         """The highest block of each node that all its operands, and its home if it has one, dominate.
 
-        A consumer stays below the readers of what it consumes, and below the branch to other consumers. That and the homes
-        depend on each other: a few rounds settle them.
+        A consumer stays below the readers of what it consumes, and below the branch to other consumers. That and the
+        homes depend on each other: a few rounds settle them.
         """
         homes: dict[Node, Node] = {}
         for _ in range(_ROUNDS):
