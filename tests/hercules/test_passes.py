@@ -38,6 +38,7 @@ PIPELINES = [
     "forkify,dce",
     "lower_integers,gvn",
     "gvn,merge_writes,dce",
+    "split_records,gvn,dce",
 ]
 FOR_SUMS = [it for it in PIPELINES if "lower_integers" not in it]
 

@@ -53,6 +53,8 @@ class Flow:
         self._counted = CountedLoops(context, blocks.values)
         self._guards = Guards(context, blocks.values.common_counters)
         self._segment_prefetch = SegmentPrefetch(context, blocks.values)
+        self._knows_ways = self._writes_all_turns(context)
+        """Whether it is known of each block which lanes pass it, as far as branches are known."""
         self._before: DeferredBranch | None = None
         """The block before, if its branch is not written yet."""
         self._deferred: dict[Item, DeferredBranch] = {}
@@ -122,10 +124,17 @@ class Flow:
         out.do(f"br label %{after}")
         out.open_merge(after, before)
 
+    @staticmethod
+    def _writes_all_turns(context: GangContext) -> bool:
+        """Whether all levels inside are loops that are written turn after turn."""
+        gang, inner = context.gang, context.body.levels[1:]
+        is_of_loops = all(it.is_loop for it in inner) and not context.shapes.divergent
+        return bool(gang.states) and not gang.is_straight and is_of_loops
+
     def _is_dead(self, item: Item) -> bool:
         """Whether it is known that no lane passes an item."""
         known = self._site.known
-        if known is None:
+        if known is None or not self._knows_ways:
             return False
         first = int(self._site.base)
         return all(it is False for it in known.of(item)[first : first + self._gang.threads])
