@@ -102,3 +102,38 @@ def test_steps_have_code_of_their_own(name: str, monkeypatch: pytest.MonkeyPatch
     states = states[: states.index("\njoin")]
     assert "llvm.masked" not in states
     assert states.count("\ngangs.") >= 6
+
+
+REGULAR = """
+@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+var<workgroup> own: array<u32, 2048>;
+@compute @workgroup_size(256) fn main(@builtin(local_invocation_index) t: u32) {
+    for (var i = t; i < 1024u; i += 256u) { own[i] = data[i]; }
+    var before = 0u;
+    for (var reach = 1u; reach < 1024u; reach *= 2u) {
+        workgroupBarrier();
+        let after = 1024u - before;
+        for (var i = t; i < 1024u; i += 256u) {
+            var sum = own[before + i];
+            if i >= reach { sum += own[before + i - reach]; }
+            own[after + i] = sum;
+        }
+        before = after;
+    }
+    workgroupBarrier();
+    for (var i = t; i < 1024u; i += 256u) { data[i] = own[before + i]; }
+}
+"""
+
+
+def test_regular_steps_with_loops_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have code of their own as well, since nothing else makes their positions and ways known."""
+    data = np.random.default_rng(6).integers(0, 1 << 16, 1024, np.uint32)
+    kernel = tinct.load(REGULAR)["main"]
+    monkeypatch.setenv("TINCT_CPU_TIER", "gang")
+    for level in available():
+        monkeypatch.setenv("TINCT_CPU_TARGET", level)
+        found = kernel.run({"data": data}, workgroups=1)["data"]
+        np.testing.assert_array_equal(found, np.cumsum(data, dtype=np.uint32), err_msg=level)
+    monkeypatch.setenv("TINCT_CPU_TARGET", "x86-64-v3")
+    assert "switch i64" in tinct.load(REGULAR).compilation("main", {}).cpu.llvm(optimised=False)

@@ -51,7 +51,7 @@ def with_states(placed: Placement, plan: StoragePlan, gangs: Sequence[Gang], nat
 
 def _with_states(gang: Gang, body: _Body, counters: Counters) -> Gang:
     """The gang with states, if it can have any. If LLVM would unroll the loops around it, and keep memory in registers,
-    or if threads run loops, it has none unless many accesses are irregular.
+    it has none unless many accesses are irregular.
     """
     loops, whole = body.placed.loops.around[body.forks[0]], Gang(body.forks, body.native, _PARTS)
     vectors, rest = divmod(whole.count, body.native)
@@ -64,7 +64,7 @@ def _with_states(gang: Gang, body: _Body, counters: Counters) -> Gang:
         repeats = [tuple(repeated_gangs(it, body.plan, whole.lanes, whole.threads)) for it in known]
         if sum(body.operations(*it, whole) for it in zip(known, repeats, strict=True)) > budgets.COPIED:
             continue
-        is_needed = not (gang.is_in_unrolled or body.has_loops) or not body.is_regular(known)
+        is_needed = not gang.is_in_unrolled or not body.is_regular(known)
         return replace(whole, states=states, repeats=tuple(repeats)) if is_needed else gang
     return gang
 
@@ -87,11 +87,6 @@ class _Body:
     def body(self) -> Body:
         """The structure of the forks' body."""
         return find_body(self.placed, self.forks)
-
-    @property
-    def has_loops(self) -> bool:
-        """Whether threads run loops."""
-        return any(it.is_loop for it in self.body.levels)
 
     def known(self, state: State) -> Knowledge:
         """What is known in a state."""
