@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from ...base.records import dataclass
 from ...ir.hercules.graph import def_use, predecessors
@@ -157,6 +157,8 @@ def _taken(node: _Version) -> Sequence[Node]:
             return values
         case Reduce(init=init, update=update):
             return [init, update]
+        case _:
+            assert_never(node)
 
 
 def _members(storage: _Storage) -> Sequence[_Member]:
@@ -266,23 +268,21 @@ def _depends_on_memory(value: Node, types: Mapping[Node, Type]) -> bool:
 
 def _computed_from(node: Node, types: Mapping[Node, Type]) -> Sequence[Node] | None:
     """What a value, or an array with a value of each thread, is computed from; None for other memory."""
-    match node:
-        case ConstantNode() | DynamicConstantNode() | ThreadID():
-            return ()
-        case ScalarNode():
-            return predecessors(node)
-        case Phi(values=values):
-            return values
-        case Collect(value=element):
-            return [element]
-        case Reduce(init=init, update=update) if not is_collection(types.get(node)):
-            return [init, update]
-        case Read(collection=Phi() | Collect() as array, indices=indices):
-            return [array, *(it.position for it in indices if isinstance(it, PositionIndex))]
-        case Read(collection=Parameter(), indices=indices) if all(_number(it) is not None for it in indices):
-            return ()
-        case _:
-            return None
+    if isinstance(node, (ConstantNode, DynamicConstantNode, ThreadID)):
+        return ()
+    if isinstance(node, ScalarNode):
+        return predecessors(node)
+    if isinstance(node, Phi):
+        return node.values
+    if isinstance(node, Collect):
+        return [node.value]
+    if isinstance(node, Reduce) and not is_collection(types.get(node)):
+        return [node.init, node.update]
+    if isinstance(node, Read) and isinstance(node.collection, (Phi, Collect)):
+        return [node.collection, *(it.position for it in node.indices if isinstance(it, PositionIndex))]
+    if isinstance(node, Read) and isinstance(node.collection, Parameter):
+        return () if all(_number(it) is not None for it in node.indices) else None
+    return None
 
 
 # Replacement

@@ -91,19 +91,16 @@ def _accesses(placed: Placement, plan: StoragePlan, level: Level) -> dict[Storag
     others: set[Storage] = set()
     for leader in level.leaders:
         for node in placed.blocks[leader]:
-            match node:
-                case h.Call():
-                    return {}
-                case h.Atomic():
+            if isinstance(node, h.Call):
+                return {}
+            if isinstance(node, h.Atomic):
+                others.add(plan.of(node))
+            elif isinstance(node, h.Read) and _is_access(placed, node):
+                found.setdefault(plan.of(node.collection), []).append(node)
+            elif isinstance(node, h.Write) and not is_version_projection(node):
+                if plan.needs_transfer(node.collection, node):
                     others.add(plan.of(node))
-                case h.Read(collection=collection) if _is_access(placed, node):
-                    found.setdefault(plan.of(collection), []).append(node)
-                case h.Write() if not is_version_projection(node):
-                    if plan.needs_transfer(node.collection, node):
-                        others.add(plan.of(node))
-                    found.setdefault(plan.of(node), []).append(node)
-                case _:
-                    pass
+                found.setdefault(plan.of(node), []).append(node)
     return {it: nodes for it, nodes in found.items() if it not in others and _is_memory(it)}
 
 

@@ -76,21 +76,19 @@ class _Body:
     def times(self, node: h.Node) -> tuple[float, float]:
         """The nanoseconds that a node takes one workgroup, and all lanes of a gang."""
         operation, costs = self.costs.shuffle, self.costs
-        match node:
-            case h.Read() if is_version_projection(node) or is_collection(self.placed.types[node]):
+        if isinstance(node, h.Read):
+            if is_version_projection(node) or is_collection(self.placed.types[node]):
                 return 0.0, 0.0
-            case h.Read():
-                is_row = self._lanes_are_apart(node) in (0, _WORD)
-                return costs.loads / self.lanes, operation if is_row else min(costs.gather, costs.loads)
-            case h.Write() if not is_collection(self.placed.types[node.value]):
-                return costs.stores / self.lanes, self._store(node)
-            case h.Atomic():
-                return costs.atomic, costs.atomic * self.lanes
-            case h.FloatingNode() if node in self._values:
-                time = operation * (operation_cost(node) or DIVISION)
-                return time, time
-            case _:
-                return 0.0, 0.0
+            is_row = self._lanes_are_apart(node) in (0, _WORD)
+            return costs.loads / self.lanes, operation if is_row else min(costs.gather, costs.loads)
+        if isinstance(node, h.Write) and not is_collection(self.placed.types[node.value]):
+            return costs.stores / self.lanes, self._store(node)
+        if isinstance(node, h.Atomic):
+            return costs.atomic, costs.atomic * self.lanes
+        if isinstance(node, h.FloatingNode) and node in self._values:
+            time = operation * (operation_cost(node) or DIVISION)
+            return time, time
+        return 0.0, 0.0
 
     @cached_property
     def _values(self) -> frozenset[h.Node]:
