@@ -8,7 +8,7 @@ only one worker accesses the memory of a workgroup.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import log2
@@ -18,6 +18,7 @@ from ...data import llvm_type
 from ...layout import ScalarLayout
 from ...machine import AccessCosts, costs_so_far
 from ..analysis.body import Level
+from ..analysis.known import Values
 from ..analysis.own_rows import Access, OwnRows, find_own_rows
 from ..context import GangContext
 from ..values.thread_numbers import ThreadNumbers
@@ -106,7 +107,7 @@ class KeptRows:
         """The rows that are worth it."""
         if level not in self._found:
             known = self._site.known
-            outside = {} if known is None else known.values.counters
+            outside: Mapping[h.Node, Values] = {} if known is None else known.values.counters
             context, costs = self._context, costs_so_far().access
             found = find_own_rows(context.placed, context.plan, context.gang.forks, level, outside)
             self._found[level] = [it for it in found if keeping_pays(it, costs, self._vectors.lanes)]
