@@ -9,6 +9,7 @@ import random
 import numpy as np
 import pytest
 
+import tinct
 from tinct.ir.hercules import arithmetic
 from tinct.ir.hercules import nodes as h
 from tinct.ir.hercules.types import BOOL, COMPARISONS, F16, F32, I32, U32, U64
@@ -218,3 +219,20 @@ def test_large_angles(operate, name: str) -> None:
     found = operate(lambda b, it: b.intrinsic(name, F32, it), [F32], F32, rows)
     expected = [float(np.float32(getattr(math, name)(it))) for (it,) in rows]
     check_near(found, expected, rows, np.float32, ALLOWED[F32])
+
+
+def test_positions_are_shifted_by_constants_beyond_their_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the low bits count. A constant of the signed type of what is shifted is negative then."""
+    text = """
+        @group(0) @binding(0) var<storage, read_write> out: array<i32>;
+        @group(0) @binding(1) var<storage> data: array<i32>;
+        @compute @workgroup_size(64)
+        fn main(@builtin(global_invocation_id) id: vec3u) {
+            var count = 0xfffffff3u;
+            let i = i32(id.x);
+            out[id.x] = data[(i >> count) & 63] + data[(i << (count + 14u)) & 63] * 100;
+        }"""
+    data = np.arange(64, dtype=np.int32)
+    monkeypatch.setenv("TINCT_CPU_TIER", "gang")
+    found = tinct.load(text)["main"].run({"data": data, "out": np.zeros(64, np.int32)}, workgroups=1)["out"]
+    np.testing.assert_array_equal(found, (data << 1 & 63) * 100)

@@ -67,7 +67,7 @@ def _greatest_binary(op: h.BinaryOp, left: int, right: int, limit: int, constant
         case h.BinaryOp.REM:
             return min(left, max(right, 1) - 1) if constant else left
         case h.BinaryOp.SHIFT_RIGHT:
-            return left >> constant if constant is not None and constant < 32 else left
+            return left >> constant if constant is not None and 0 <= constant < 32 else left
         case h.BinaryOp.OR | h.BinaryOp.XOR:
             return (1 << max(left.bit_length(), right.bit_length())) - 1
         case _:

@@ -342,7 +342,7 @@ class Shapes:
                 return self._linear(right.stride * factor, kinds)
             case h.BinaryOp.MUL if left.stride == right.stride == 0:
                 return self._linear(0, kinds)
-            case h.BinaryOp.SHIFT_LEFT if (count := constant_value(rhs)) is not None and count < 16:
+            case h.BinaryOp.SHIFT_LEFT if (count := constant_value(rhs)) is not None and 0 <= count < 16:
                 return self._linear(left.stride << count, kinds)
             case _:
                 return self._speculated(op, left, right, constant_value(rhs))
@@ -474,7 +474,7 @@ def _may_hold(op: h.BinaryOp, constant: int, span: int) -> bool:
         case h.BinaryOp.OR | h.BinaryOp.XOR:
             return constant & ((1 << span.bit_length()) - 1) == 0
         case h.BinaryOp.SHIFT_RIGHT:
-            return 1 << min(constant, 64) > span
+            return constant >= 0 and 1 << min(constant, 64) > span
         case _:
             return True
 

@@ -215,10 +215,10 @@ class Spans:
                 given = left, right = self._natural(left), self._natural(right)
                 least, most = (self._i64("mul", *it) for it in ((left.least, right.least), (left.most, right.most)))
                 return self._made(given, least, most, left.low * right.low, left.high * right.high)
-            case h.BinaryOp.SHIFT_LEFT if left.low >= 0 and right.low == right.high < 32:
+            case h.BinaryOp.SHIFT_LEFT if left.low >= 0 and 0 <= right.low == right.high < 32:
                 least, most = (self._i64("shl", it, str(right.low)) for it in (left.least, left.most))
                 return self._made(given, least, most, left.low << right.low, left.high << right.low)
-            case h.BinaryOp.SHIFT_RIGHT if left.low >= 0 and right.low == right.high < 32:
+            case h.BinaryOp.SHIFT_RIGHT if left.low >= 0 and 0 <= right.low == right.high < 32:
                 least, most = (self._i64("lshr", it, str(right.low)) for it in (left.least, left.most))
                 return self._made(given, least, most, left.low >> right.low, left.high >> right.low)
             case h.BinaryOp.DIV if left.low >= 0 and right.low == right.high > 0:
