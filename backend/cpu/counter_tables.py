@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...base.records import dataclass
 from ...ir.hercules import nodes as h
+from ...ir.hercules.graph import positions_of
 from .emitted import Private
 from .gangs.analysis.bounds import greatest
 from .layout import ArrayLayout, ScalarLayout
@@ -86,13 +87,13 @@ def find_tables(
 
 def _is_scattered(node: h.Atomic) -> bool:
     """Whether lanes may update different counters."""
-    positions = [it.position for it in node.indices if isinstance(it, h.PositionIndex)]
+    positions = positions_of(node.indices)
     return not all(isinstance(it, h.ConstantNode) for it in positions)
 
 
 def _words(node: h.Atomic, types: Mapping[h.Node, h.Type]) -> int:
     """The number of counters of which an operation may update one."""
-    bounds = [greatest(it.position, types) for it in node.indices if isinstance(it, h.PositionIndex)]
+    bounds = [greatest(it, types) for it in positions_of(node.indices)]
     return 1 + max((_UNBOUNDED if it is None else it for it in bounds), default=0)
 
 

@@ -20,6 +20,7 @@ from .emitted import Interface
 from .kernel_identity import KernelIdentity, note_compiled
 from .machine import costs_so_far
 from .options import CpuOptions
+from .threads import available_processors
 
 if TYPE_CHECKING:
     from ...ir.hercules.entry import EntryPoint
@@ -36,7 +37,7 @@ class _Kept:
 
 def _name(identity: KernelIdentity, options: CpuOptions) -> str | None:
     """The name of a kernel's machine code in the cache; None without a cache, or if the compiler's files changed."""
-    costs = repr(costs_so_far().access) if options.tier == "gang" else ""
+    costs = repr((costs_so_far().access, available_processors())) if options.tier == "gang" else ""
     return identity.name_in_cache("kernel", jit.identity(), repr(astuple(options)), costs)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import block_leader
+from ...ir.hercules.graph import positions_of
 from ...ir.hercules.placement import Placement
 from ...ir.hercules.types import is_collection
 from ...ir.hercules.versions import is_version_projection
@@ -265,7 +266,7 @@ class _Run:
 
 def _positions(known: KnownValues, access: h.Atomic) -> Sequence[bool | int | float]:
     """The position of an access in each thread, the only one of its indices."""
-    positions = [it.position for it in access.indices if isinstance(it, h.PositionIndex)]
+    positions = positions_of(access.indices)
     values = known.of(positions[0]) if len(positions) == 1 else None
     if values is None:
         raise _Unknown

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from .nodes import ControlIndex, ControlNode, Function, Node, Read
+from .nodes import ControlIndex, ControlNode, Function, Index, Node, PositionIndex, Read
 
 
 def predecessors(node: Node) -> tuple[Node, ...]:
     """The operands of the node, control included, in the order of the schema's fields, with repetitions."""
     return node.inputs()
+
+
+def positions_of(indices: Iterable[Index]) -> list[Node]:
+    """The positions among the indices of an access."""
+    return [it.position for it in indices if isinstance(it, PositionIndex)]
+
+
+def reached_from(nodes: Iterable[Node], operands: Callable[[Node], Iterable[Node]]) -> list[Node]:
+    """Some nodes, and what they are computed from as far as `operands` gives it, each once."""
+    waiting, seen = list(nodes), dict[Node, None]()
+    while waiting:
+        node = waiting.pop()
+        if node not in seen:
+            seen[node] = None
+            waiting += operands(node)
+    return list(seen)
 
 
 def map_predecessors(node: Node, change: Callable[[Node], Node]) -> None:

@@ -14,6 +14,7 @@ from typing import assert_never
 from .....base.deadline import check_compile_time
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import block_leader
+from .....ir.hercules.graph import positions_of
 from .....ir.hercules.placement import Placement
 from .....ir.hercules.types import U32, U64, is_collection
 from ...storage import Storage, StoragePlan
@@ -216,7 +217,7 @@ class Shapes:
             case h.Read(collection=collection, indices=indices):
                 if not isinstance(collection, h.ConstantNode) and self._plan.of(collection) in self._private:
                     return VARYING
-                positions = [it.position for it in indices if isinstance(it, h.PositionIndex)]
+                positions = positions_of(indices)
                 return self._all_uniform(positions, home)
             case h.ThreadID() | h.ConstantNode() | h.DynamicConstantNode() | h.Parameter():
                 return UNIFORM

@@ -15,7 +15,7 @@ from math import prod
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
 from .....ir.hercules.costs import DIVISION, operation_cost
-from .....ir.hercules.graph import predecessors
+from .....ir.hercules.graph import predecessors, reached_from
 from .....ir.hercules.placement import Placement
 from .....ir.hercules.types import is_collection
 from .....ir.hercules.versions import is_version_projection
@@ -145,10 +145,8 @@ class _Body:
 
 def _computed_from(nodes: Iterable[h.Node]) -> list[h.Node]:
     """Some nodes, and what they are computed from, up to what is loaded."""
-    waiting, seen = list(nodes), dict[h.Node, None]()
-    while waiting:
-        node = waiting.pop()
-        if node not in seen and not isinstance(node, h.ControlNode):
-            seen[node] = None
-            waiting += predecessors(node) if isinstance(node, (h.ScalarNode, h.Phi)) else ()
-    return list(seen)
+    return [it for it in reached_from(nodes, _operands) if not isinstance(it, h.ControlNode)]
+
+
+def _operands(node: h.Node) -> Iterable[h.Node]:
+    return predecessors(node) if isinstance(node, (h.ScalarNode, h.Phi)) else ()

@@ -9,6 +9,7 @@ from typing import assert_never
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
+from .....ir.hercules.graph import positions_of
 from .....ir.hercules.placement import Placement
 from .....ir.hercules.versions import is_version_projection
 from ...target import current_target
@@ -221,7 +222,7 @@ def _varies(node: h.Node, loop: Loop, depth: int = 6) -> bool:
         case h.Unary(operand=operand) | h.Cast(operand=operand) if depth > 0:
             return _varies(operand, loop, depth - 1)
         case h.Read(indices=indices) if depth > 0:
-            positions = [it.position for it in indices if isinstance(it, h.PositionIndex)]
+            positions = positions_of(indices)
             return any(_varies(it, loop, depth - 1) for it in positions)
         case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
             return True

@@ -15,7 +15,7 @@ from typing import TypeGuard
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.arithmetic import ScalarValue
-from .....ir.hercules.graph import predecessors
+from .....ir.hercules.graph import positions_of, predecessors, reached_from
 from .....ir.hercules.placement import Placement
 from .....ir.hercules.versions import is_version_projection
 from ...machine import AccessCosts, costs_so_far
@@ -98,7 +98,7 @@ class _Body:
         found: dict[h.Node, None] = {}
         for node in self.inside:
             if self._is_exchange(node):
-                found.update(dict.fromkeys(it.position for it in node.indices if isinstance(it, h.PositionIndex)))
+                found.update(dict.fromkeys(positions_of(node.indices)))
         return [it for it in found if any(isinstance(node, h.ThreadID) for node in self._computed_from([it]))]
 
     def _is_exchange(self, node: h.Node) -> TypeGuard[h.Read | h.Write]:
@@ -169,17 +169,14 @@ class _Body:
 
     def _computed_from(self, nodes: Iterable[h.Node]) -> list[h.Node]:
         """What some nodes are computed from by operations on scalars, in the loops that threads run, too."""
-        waiting, seen = list(nodes), dict[h.Node, None]()
-        while waiting:
-            node = waiting.pop()
-            if node in seen:
-                continue
-            seen[node] = None
-            if isinstance(node, h.ScalarNode):
-                waiting += predecessors(node)
-            elif isinstance(node, h.Phi) and self.placed.place.get(node) in self.body.level_of:
-                waiting += node.values
-        return list(seen)
+        return reached_from(nodes, self._operands)
+
+    def _operands(self, node: h.Node) -> Iterable[h.Node]:
+        if isinstance(node, h.ScalarNode):
+            return predecessors(node)
+        if isinstance(node, h.Phi) and self.placed.place.get(node) in self.body.level_of:
+            return node.values
+        return ()
 
 
 def break_even(costs: AccessCosts) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from .....ir.hercules import nodes as h
+from .....ir.hercules.graph import positions_of
 from .....ir.hercules.placement import Placement
 from ..analysis.bounds import constant_value
 
@@ -32,7 +33,7 @@ def transposes_rows(placed: Placement, nest: Sequence[h.Fork], lanes: int) -> bo
 
 def is_transposed(node: h.Read | h.Write, outer: h.Fork, inner: h.Fork) -> bool:
     """Whether an access transposes; its last index selects a scalar among consecutive ones."""
-    positions = [it.position for it in node.indices if isinstance(it, h.PositionIndex)]
+    positions = positions_of(node.indices)
     if not positions or not isinstance(node.indices[-1], h.PositionIndex):
         return False
     *before, last = positions
@@ -57,7 +58,7 @@ def coefficient(node: h.Node, fork: h.Fork, depth: int = _DEPTH) -> int | None:
                 return None
             return _combined(op, left, right, constant_value(rhs))
         case h.Read(collection=h.Parameter(), indices=indices):
-            positions = [it.position for it in indices if isinstance(it, h.PositionIndex)]
+            positions = positions_of(indices)
             return 0 if all(coefficient(it, fork, depth - 1) == 0 for it in positions) else None
         case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
             return None

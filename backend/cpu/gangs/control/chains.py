@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 
 from .....ir.hercules import nodes as h
-from .....ir.hercules.graph import predecessors
+from .....ir.hercules.graph import positions_of, predecessors
 from ...data import llvm_type
 from ...machine import costs_so_far
 from ...nodes import compute
 from ...storage import Storage
 from ..context import GangContext
 from ..memory.changed_elements import change_of
-from ..memory.lane_chains import LaneChain, find_chains, is_of_words, positions_of
+from ..memory.lane_chains import LaneChain, find_chains, is_of_words
 from ..values.values import GangValues
 
 _WORD = 4
@@ -51,7 +51,7 @@ class ChainEmitter:
         if not isinstance(node, h.Write) or change_of(node, self._users) is None:
             return False
         storage = self._storage_of(node)
-        return storage is not None and is_of_words(storage) and all(map(self._is_scattered, positions_of(node)))
+        return storage is not None and is_of_words(storage) and all(map(self._is_scattered, positions_of(node.indices)))
 
     def find(self, nodes: Sequence[h.Node]) -> list[LaneChain]:
         """The chains in a block."""
@@ -71,7 +71,7 @@ class ChainEmitter:
             for node in chain.computed:
                 known[node] = compute(self._one, node, self._types, known.__getitem__)
             for write, address in zip(chain.stores, places, strict=True):
-                (position,) = positions_of(write)
+                (position,) = positions_of(write.indices)
                 self._store(write, known[write.value], memory.pointer_at(address, known[position]))
             self._store(chain.write, compute(self._one, chain.change, self._types, known.__getitem__), pointer)
 

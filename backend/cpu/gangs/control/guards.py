@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .....ir.hercules import nodes as h
+from .....ir.hercules.graph import positions_of
 from ...machine import costs_so_far
 from ..analysis.body import Item, Level
 from ..analysis.costs import MISPREDICTED, SMALL, block_cost
@@ -40,6 +41,5 @@ class Guards:
             return sum(map(self._is_gathered, reads)) * self._gather > most
 
     def _is_gathered(self, read: h.Read) -> bool:
-        positions = [it.position for it in read.indices if isinstance(it, h.PositionIndex)]
-        varying = [it for it in positions if self._shapes.at(it, self._site.here) == VARYING]
+        varying = [it for it in positions_of(read.indices) if self._shapes.at(it, self._site.here) == VARYING]
         return not all(map(self._counters.computes, varying))

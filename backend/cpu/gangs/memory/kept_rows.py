@@ -54,7 +54,8 @@ class KeptRows:
         self._vector_memory = vector_memory = VectorMemory(vectors)
         self._interleaved = Interleaved(vectors, vector_memory)
         self._transposed = TransposedAccess(vectors, vector_memory, self._interleaved)
-        self._found: dict[Level, list[OwnRows]] = {}
+        self._found: dict[tuple[Level, frozenset[tuple[h.Node, Values]]], list[OwnRows]] = {}
+        """By the loop, and what is known of the counters around it."""
         self._kept: dict[h.Node, _Kept] = {}
         self._turns: dict[Level, str] = {}
 
@@ -105,13 +106,14 @@ class KeptRows:
 
     def _rows_of(self, level: Level) -> list[OwnRows]:
         """The rows that are worth it."""
-        if level not in self._found:
-            known = self._site.known
-            outside: Mapping[h.Node, Values] = {} if known is None else known.values.counters
+        known = self._site.known
+        outside: Mapping[h.Node, Values] = {} if known is None else known.values.counters
+        key = level, frozenset(outside.items())
+        if key not in self._found:
             context, costs = self._context, costs_so_far().access
             found = find_own_rows(context.placed, context.plan, context.gang.forks, level, outside)
-            self._found[level] = [it for it in found if keeping_pays(it, costs, self._vectors.lanes)]
-        return self._found[level]
+            self._found[key] = [it for it in found if keeping_pays(it, costs, self._vectors.lanes)]
+        return self._found[key]
 
     def _new(self, rows: OwnRows) -> str:
         with self._out.at_entry():

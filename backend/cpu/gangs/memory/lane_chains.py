@@ -7,10 +7,11 @@ in which order lanes do this, since they run the block without waiting for each 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
+from .....ir.hercules.graph import positions_of
 from ...layout import ArrayLayout, ScalarLayout
 from ...storage import Storage
 from .changed_elements import OPERATIONS, is_element
@@ -46,17 +47,13 @@ def find_chains(
     found: list[LaneChain] = []
     free = 0
     for at, node in enumerate(nodes):
-        is_first = isinstance(node, h.Read) and at >= free and all(is_scattered(it) for it in positions_of(node))
-        chain = _chain_from(node, nodes[at + 1 :], users, storage_of) if is_first and isinstance(node, h.Read) else None
+        if not isinstance(node, h.Read) or at < free or not all(map(is_scattered, positions_of(node.indices))):
+            continue
+        chain = _chain_from(node, nodes[at + 1 :], users, storage_of)
         if chain is not None:
             found.append(chain)
             free = nodes.index(chain.last)
     return found
-
-
-def positions_of(access: h.Read | h.Write) -> Iterator[h.Node]:
-    """The positions among the indices of an access."""
-    return (it.position for it in access.indices if isinstance(it, h.PositionIndex))
 
 
 def _chain_from(
@@ -86,7 +83,7 @@ def _chain_from(
     )
     if not stores or not is_alone or not is_apart or not all(it is not None and is_of_words(it) for it in storages):
         return None
-    wanted = [position for it in stores for position in positions_of(it)]
+    wanted = [position for it in stores for position in positions_of(it.indices)]
     computed = computed_from(wanted, after)
     is_pure = all(isinstance(it, _PURE) and {*computed, *stores}.issuperset(users[it]) for it in computed)
     is_whole = after == {*computed, *writes, change} and after.issuperset(users[read]) and computed.issuperset(wanted)

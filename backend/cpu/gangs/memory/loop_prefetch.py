@@ -11,12 +11,12 @@ Hardware prefetchers follow what is read in order, and do not go from page to pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
-from .....ir.hercules.graph import predecessors
+from .....ir.hercules.graph import predecessors, reached_from
 from ..analysis.forms import form_of, movement, start
 from ..analysis.shapes import UNIFORM
 from ..context import GangContext
@@ -117,11 +117,5 @@ class LoopPrefetches:
         return total
 
 
-def _computed_from(node: h.Node) -> Iterator[h.Node]:
-    waiting, seen = [node], set[h.Node]()
-    while waiting:
-        node = waiting.pop()
-        if node not in seen:
-            seen.add(node)
-            waiting += predecessors(node) if isinstance(node, h.ScalarNode) else ()
-            yield node
+def _computed_from(node: h.Node) -> list[h.Node]:
+    return reached_from([node], lambda it: predecessors(it) if isinstance(it, h.ScalarNode) else ())

@@ -11,7 +11,7 @@ from typing import TypeGuard, assert_never
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop, block_leader
-from .....ir.hercules.graph import predecessors
+from .....ir.hercules.graph import positions_of, predecessors
 from ... import data
 from ...nodes import compute
 from ...storage import Storage
@@ -132,11 +132,8 @@ class GangValues:
         """
         match node:
             case h.Read(indices=indices):
-                shapes = [
-                    self._shapes.at(it.position, self._placed.place.get(node, self._gang.forks[0]))
-                    for it in indices
-                    if isinstance(it, h.PositionIndex)
-                ]
+                at = self._placed.place.get(node, self._gang.forks[0])
+                shapes = [self._shapes.at(it, at) for it in positions_of(indices)]
                 return any(it.kind in (Kind.AFFINE, Kind.WIDENED) and it.stride != 0 for it in shapes)
             case h.Binary() | h.Unary() | h.Cast() | h.Bitcast() | h.Intrinsic() if depth > 0:
                 return any(self._is_own_data(it, depth - 1) for it in predecessors(node))
