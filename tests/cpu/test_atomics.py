@@ -85,7 +85,7 @@ def test_operations_whose_results_nobody_uses(
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("condition", ["true", "id.x % 3u == 1u"])
+@pytest.mark.parametrize("condition", ["true", "id.x % 3u == 1u", "id.x % 64u > 50u"])
 def test_old_values_at_one_place(operation: str, condition: str, values: npt.NDArray[np.generic]) -> None:
     """In the order in which lanes run in a single worker, each finds what those before have made."""
     wgsl_type = "u32" if values.dtype == np.uint32 else "i32"
@@ -97,11 +97,23 @@ def test_old_values_at_one_place(operation: str, condition: str, values: npt.NDA
     run(compiled, values, total, before, workers=1)
     now, expected = values[0], np.zeros(COUNT, values.dtype)
     for index in range(COUNT):
-        if condition == "true" or index % 3 == 1:
+        if {"true": True, "id.x % 3u == 1u": index % 3 == 1}.get(condition, index % 64 > 50):
             expected[index] = now
             now = combined(operation, now, values[index : index + 1])
     assert total[0] == now
     assert before.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("result", ["places[id.x] = ", ""])
+def test_all_parts_of_a_gang_make_one_operation(result: str) -> None:
+    compiled = kernel(f"""
+@group(0) @binding(0) var<storage, read_write> total: array<atomic<u32>, 2>;
+@group(0) @binding(1) var<storage, read_write> places: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {{
+  if places[id.x] > 7u {{ {result}atomicAdd(&total[1], 3u); }}
+  atomicXor(&total[0], atomicLoad(&total[1]));
+}}""")
+    assert compiled.llvm(optimised=False).count("atomicrmw add") == 1
 
 
 @pytest.mark.parametrize("step", ["1u", "5u", "total_steps[0]"])

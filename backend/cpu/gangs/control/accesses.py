@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from .....ir.hercules import nodes as h
+from .....ir.hercules.graph import positions_of
 from .....ir.hercules.types import is_collection
 from .....ir.hercules.versions import is_version_projection
 from ...data import llvm_type
@@ -15,7 +16,7 @@ from ...storage import Storage
 from ..analysis.shapes import VARYING
 from ..context import GangContext
 from ..memory.addresses import LaneAddress, array_steps
-from ..memory.atomics import GangAtomic
+from ..memory.atomics import GangAtomic, combined, is_combined
 from ..memory.changed_elements import are_changed_by_lane, change_by_lane, change_of
 from ..memory.kept_rows import KeptRows
 from ..memory.lane_chains import LaneChain
@@ -309,26 +310,42 @@ class AccessEmitter:
     # Atomics
 
     def atomic(self, node: h.Atomic) -> None:
-        """An atomic operation in the current part, which has an active lane."""
+        """An atomic operation in all parts, of which one has an active lane; one operation for all parts if they have
+        one address.
+        """
+        is_uniform = all(self._values.is_uniform(it) for it in positions_of(node.indices))
+        if is_uniform and is_combined(node.op):
+            results = combined([self._operation(node) for _ in self._site.parts()])
+            for part in self._site.parts():
+                if results:
+                    self._define_old_value(node, results[part])
+            return
+        for _ in self._site.parts():
+            with self._masks.if_any_lane():
+                result = self._operation(node).emit()
+                if result is not None:
+                    self._define_old_value(node, result)
+
+    def _operation(self, node: h.Atomic) -> GangAtomic:
+        """An atomic operation in the current part."""
         memory, storage, values = self._values.memory, self._plan.of(node), self._values
-        address = memory.address_of(storage, node.indices)
-        operands = [Operand(values.vector(it), self._scalar_if_uniform(it)) for it in node.operands]
         old = [it for it in self._users[node] if it in self._placed.live and not is_version_projection(it)]
-        result = GangAtomic(
+        return GangAtomic(
             memory,
             self._memory,
             node.op,
-            address,
-            operands,
+            memory.address_of(storage, node.indices),
+            [Operand(values.vector(it), self._scalar_if_uniform(it)) for it in node.operands],
             self._masks.here(),
             is_shared=storage.is_shared,
             is_used=any(isinstance(it, h.Read) and it.indices == [h.FieldIndex(1)] for it in old),
             tables=None if storage.parameter is None else self._memory.tables.get(storage.parameter),
-        ).emit()
-        if result is not None:
-            values.define_old_value(node, result)
-            if values.is_left_behind(node):
-                values.keep(node, result, self._masks.here())
+        )
+
+    def _define_old_value(self, node: h.Atomic, text: str) -> None:
+        self._values.define_old_value(node, text)
+        if self._values.is_left_behind(node):
+            self._values.keep(node, text, self._masks.here())
 
     def _scalar_if_uniform(self, node: h.Node) -> str | None:
         return self._values.scalar(node) if self._values.is_uniform_in_part(node) else None

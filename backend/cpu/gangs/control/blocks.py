@@ -127,9 +127,7 @@ class BlockEmitter:
                 self._accesses.store(node)
             case h.Atomic():
                 self.merges.transfer(node.collection, node)
-                for _ in self._site.parts():
-                    with self.masks.if_any_lane():
-                        self._accesses.atomic(node)
+                self._accesses.atomic(node)
             case h.Intrinsic() if node in self._paired_calls:
                 if node is self._paired_calls[node][-1]:
                     self._emit_paired(self._paired_calls[node])

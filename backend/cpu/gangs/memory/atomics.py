@@ -1,9 +1,9 @@
 """Atomic operations of a gang.
 
 WGSL allows any interleaving of the lanes ("Atomic Operations" are relaxed); gangs choose the order of lanes. If all
-lanes have one address, there is one operation with the combined operands: a lane's old value is the one in memory,
-combined with the operands of the lanes before it. Whether lanes have one address is tested at run time where that is
-likely. Memory that no other thread sees is accessed by vectors if the lanes'
+lanes have one address, in all parts of the gang, there is one operation with the combined operands: a lane's old value
+is the one in memory, combined with the operands of the lanes before it. Whether the lanes of a part have one address is
+tested at run time where that is likely. Memory that no other thread sees is accessed by vectors if the lanes'
 addresses are distinct. All other operations are done lane by lane.
 """
 
@@ -86,28 +86,24 @@ class GangAtomic:
         scalar, gang = llvm_type(self.address.leaf.type), self.gang
         match self.op:
             case h.AtomicOp.LOAD:
-                return gang.splat(self._once([]), scalar)
+                return gang.splat(self.once([]), scalar)
             case h.AtomicOp.STORE:
-                self._once([gang.a_lane(scalar, self.operands[0].lanes, self.mask)])
+                self.once([gang.a_lane(scalar, self.operands[0].lanes, self.mask)])
                 return None
             case op if op in _COMBINED:
-                reduction = LaneReduction(gang, op, self.address.leaf)
-                if not self.is_used:
-                    self._unused(reduction.total(self.operands[0], self.mask))
-                    return None
-                total, prefixes = reduction.total_and_prefixes(self.operands[0], self.mask)
-                return reduction.combine(gang.splat(self._once([total]), scalar), prefixes)
+                results = combined([self])
+                return results[0] if results else None
             case _:
                 return self._lane_by_lane(None)
 
-    def _unused(self, total: str) -> None:
+    def without_old_value(self, total: str) -> None:
         """An operation whose old value is unused.
 
         If it would not change the value in memory, as most minima do not, it is only a load: the cache line stays
         shared by all processors instead of moving from one to the next.
         """
         if not self.is_shared or self.op not in _SETTLING:
-            self._once([total])
+            self.once([total])
             return
         out, one, leaf = self.gang.out, self.gang.one, self.address.leaf
         found = self.memory.atomic(h.AtomicOp.LOAD, Address(self.address.pointer, leaf), [], is_shared=True)
@@ -116,11 +112,12 @@ class GangAtomic:
         before = out.current
         out.do(f"br i1 {stays}, label %{done}, label %{change}, !prof !1")
         out.open_arm(change, before)
-        self._once([total])
+        self.once([total])
         out.do(f"br label %{done}")
         out.open_merge(done, before)
 
-    def _once(self, operands: Sequence[str]) -> str:
+    def once(self, operands: Sequence[str]) -> str:
+        """The operation at the address of all lanes. Its old value."""
         address = Address(self.address.pointer, self.address.leaf)
         return self.memory.atomic(self.op, address, operands, is_shared=self.is_shared)
 
@@ -225,6 +222,30 @@ class GangAtomic:
         out.do(f"br i1 {one.binary('icmp ne', width, rest, '0')}, label %{loop}, label %{done}")
         out.open_merge(done, before)
         return after if self.is_used else None
+
+
+def is_combined(op: h.AtomicOp) -> bool:
+    """Whether operations at one address can be one operation with the combined operands."""
+    return op in _COMBINED
+
+
+def combined(parts: Sequence[GangAtomic]) -> list[str]:
+    """One operation for the parts of a gang, which have one address, and of which some may have no lanes. The vectors
+    of old values of each part, if they are used.
+    """
+    first = parts[0]
+    gang, leaf = first.gang, first.address.leaf
+    reduction = LaneReduction(gang, first.op, leaf)
+    if not first.is_used:
+        first.without_old_value(reduction.joined([reduction.total(it.operands[0], it.mask) for it in parts]))
+        return []
+    found = [reduction.total_and_prefixes(it.operands[0], it.mask) for it in parts]
+    old = first.once([reduction.joined([total for total, _ in found])])
+    results: list[str] = []
+    for total, prefixes in found:
+        results.append(reduction.combine(gang.splat(old, llvm_type(leaf.type)), prefixes))
+        old = updated(gang.one, first.op, leaf, old, [total])
+    return results
 
 
 def _listed(old: str | None) -> list[str]:

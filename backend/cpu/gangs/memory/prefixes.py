@@ -41,6 +41,13 @@ class LaneReduction:
         """The operation on two vectors, lane by lane."""
         return updated(self.gang.vec, self.op, self.leaf, value, [operand])
 
+    def joined(self, totals: Sequence[str]) -> str:
+        """The combined operand of several groups of lanes."""
+        result, *others = totals
+        for other in others:
+            result = updated(self.gang.one, self._sums.op, self.leaf, result, [other])
+        return result
+
     def total(self, operand: Operand, mask: str | None) -> str:
         """The combined operand of all lanes."""
         if self._is_sum and operand.one is not None:
@@ -64,6 +71,11 @@ class LaneReduction:
     @property
     def _is_sum(self) -> bool:
         return self.op in (h.AtomicOp.ADD, h.AtomicOp.SUB)
+
+    @property
+    def _sums(self) -> LaneReduction:
+        """What combines operands: what several lanes subtract is added up."""
+        return replace(self, op=h.AtomicOp.ADD) if self.op is h.AtomicOp.SUB else self
 
     @property
     def _name(self) -> str:
@@ -101,10 +113,9 @@ class LaneReduction:
     def _scan(self, lanes: str) -> tuple[str, str]:
         """The total and the exclusive prefixes, in a logarithmic number of steps."""
         scalar, vec = llvm_type(self.leaf.type), self.gang.vec
-        sums = replace(self, op=h.AtomicOp.ADD) if self.op is h.AtomicOp.SUB else self
         distance = 1
         while distance < vec.lanes:
-            lanes = sums.combine(lanes, _shifted(vec, scalar, lanes, distance, self._identity))
+            lanes = self._sums.combine(lanes, _shifted(vec, scalar, lanes, distance, self._identity))
             distance *= 2
         return self.gang.lane(scalar, lanes, str(vec.lanes - 1)), _shifted(vec, scalar, lanes, 1, self._identity)
 
