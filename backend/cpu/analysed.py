@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from ...base.records import dataclass, field, replace
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import Loop
-from ...ir.hercules.graph import def_use
 from ...ir.hercules.loop_collects import collects_in_place
 from ...ir.hercules.placement import Placement, place_nodes
 from .layout import Layout
@@ -34,7 +33,7 @@ class FewWorkgroups:
 
 @dataclass(frozen=True, slots=True)
 class AnalysedFunction:
-    """`users` has the users of every node, `plan` the storages of collections, `bindings` the layouts of parameters.
+    """`plan` has the storages of collections, `bindings` the layouts of parameters.
 
     Forks without `gangs` run one thread after another. LLVM is asked to unroll the `unrolled` loops. The `straight`
     ones, which have no loops around them, are written iteration after iteration. If a function is given `for_few`
@@ -44,7 +43,6 @@ class AnalysedFunction:
     placed: Placement
     bindings: Mapping[int, Layout]
     live: Sequence[h.Node]
-    users: Mapping[h.Node, Sequence[h.Node]]
     plan: StoragePlan
     gangs: tuple[GangAnalysis, ...] = ()
     unrolled: frozenset[Loop] = frozenset()
@@ -59,9 +57,9 @@ def analyse(function: h.Function, bindings: Mapping[int, Layout]) -> AnalysedFun
         problem = placed.problems[0]
         raise AssertionError(f"{function.name}: a {type(problem.node).__name__} {problem.message}")
     live = [node for node in function.nodes if node in placed.live]
-    users = def_use(function)
+    users = placed.users
     plan = StoragePlan(live, placed.types, bindings, users, placed.nest.forks, collects_in_place(placed, users))
-    return AnalysedFunction(placed, bindings, live, users, plan)
+    return AnalysedFunction(placed, bindings, live, plan)
 
 
 def analyse_for_gangs(
@@ -83,7 +81,7 @@ def _with_gathered(single: WorkgroupsOfOne, alone: AnalysedFunction, lanes: int)
     """
     from .gangs import gang_time, grouped
 
-    has_copies = any(private_bindings(alone.placed, alone.plan, alone.users, alone.bindings))
+    has_copies = any(private_bindings(alone.placed, alone.plan, alone.bindings))
     time = gang_time(alone.placed, alone.plan, lanes, costs_so_far().access)
     if has_copies or time >= lanes:
         return with_gangs(alone, lanes, None)
@@ -100,5 +98,5 @@ def with_gangs(
     from .gangs import analyse_gang, choose_gangs, obstacle
 
     choice = choose_gangs(analysed.placed, analysed.plan, lanes, limit)
-    gangs = tuple(analyse_gang(analysed.placed, it, analysed.plan, analysed.users) for it in choice.gangs)
+    gangs = tuple(analyse_gang(analysed.placed, it, analysed.plan, analysed.placed.users) for it in choice.gangs)
     return replace(analysed, gangs=gangs, unrolled=choice.unrolled, straight=choice.straight), obstacle(gangs)

@@ -208,7 +208,7 @@ class _FunctionEmitter:
         self, analysed: AnalysedFunction, forks: tuple[h.Fork, ...], module: _Module, *, private_copies: bool
     ) -> None:
         """`forks`: those whose threads workers share."""
-        placed, bindings, users = analysed.placed, analysed.bindings, analysed.users
+        placed, bindings = analysed.placed, analysed.bindings
         module.fuse(placed)
         self._placed = placed
         self._types = placed.types
@@ -219,7 +219,7 @@ class _FunctionEmitter:
         self._function = placed.function
         self._live = analysed.live
         self._plan = analysed.plan
-        self._privates = tuple(private_bindings(placed, self._plan, users, bindings)) if private_copies else ()
+        self._privates = tuple(private_bindings(placed, self._plan, bindings)) if private_copies else ()
         self._plan.privatise({it.parameter for it in self._privates})
         if analysed.gangs:
             self._plan.mark_only_written(self._live, placed.types, placed.nest.forks)

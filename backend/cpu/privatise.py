@@ -10,7 +10,7 @@ no other thread sees.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from ...ir.hercules import nodes as h
 from ...ir.hercules.placement import Placement
@@ -33,16 +33,14 @@ _KINDS = {
 _ORDERED = {h.AtomicOp.MIN: "min", h.AtomicOp.MAX: "max"}
 
 
-def private_bindings(
-    placed: Placement, plan: StoragePlan, users: Mapping[h.Node, Sequence[h.Node]], bindings: Mapping[int, Layout]
-) -> Iterator[Private]:
+def private_bindings(placed: Placement, plan: StoragePlan, bindings: Mapping[int, Layout]) -> Iterator[Private]:
     """The bindings of a function that its workers may have copies of."""
     kinds: dict[int, set[str]] = {}
     excluded: set[int] = set()
     for node in placed.function.nodes:
         if node not in placed.live:
             continue
-        kind = kind_of(node, placed, users) if isinstance(node, h.Atomic) else None
+        kind = kind_of(node, placed) if isinstance(node, h.Atomic) else None
         parameter = None if kind is None else plan.of(node).parameter
         if kind is not None and parameter is not None:
             kinds.setdefault(parameter, set()).add(kind)
@@ -54,9 +52,9 @@ def private_bindings(
             yield Private(parameter, found.pop(), extent_of(dynamic_size(bindings[parameter])))
 
 
-def kind_of(node: h.Atomic, placed: Placement, users: Mapping[h.Node, Sequence[h.Node]]) -> str | None:
+def kind_of(node: h.Atomic, placed: Placement) -> str | None:
     """How the operands of an atomic operation combine; None if a program can observe their order."""
-    if any(it in placed.live and isinstance(it, h.Read) and not is_version_projection(it) for it in users[node]):
+    if any(it in placed.live and isinstance(it, h.Read) and not is_version_projection(it) for it in placed.users[node]):
         return None
     if node.op in _ORDERED:
         operand = placed.types[node.operands[0]]

@@ -72,8 +72,8 @@ class _Finder:
 
     def __init__(self, analysed: AnalysedFunction) -> None:
         self._analysed = analysed
-        self._placed, self._plan, self._users = analysed.placed, analysed.plan, analysed.users
-        privates = private_bindings(analysed.placed, analysed.plan, analysed.users, analysed.bindings)
+        self._placed, self._plan, self._users = analysed.placed, analysed.plan, analysed.placed.users
+        privates = private_bindings(analysed.placed, analysed.plan, analysed.bindings)
         self._kinds = {it.parameter: it.kind for it in privates if it.kind in _ZERO_CHANGES_NOTHING}
         self._around = analysed.placed.nest.around
         self._atomics = [it for it in analysed.live if isinstance(it, h.Atomic)]
@@ -143,7 +143,7 @@ class _Finder:
         operations = [it for it in uses if isinstance(it, h.Atomic) and it is not load]
         clears = [it for it in operations if it.op is h.AtomicOp.STORE]
         counts = [it for it in operations if it.op is not h.AtomicOp.STORE]
-        is_counted = all(kind_of(it, self._placed, self._users) == kind and self._is_plain(it) for it in counts)
+        is_counted = all(kind_of(it, self._placed) == kind and self._is_plain(it) for it in counts)
         if not is_counted or not all(_is_zero(it.operands[0]) for it in clears):
             return None
         if not self._are_ordered(fork, clears, counts):
@@ -274,7 +274,8 @@ def _rewritten(analysed: AnalysedFunction, mergings: Sequence[_Merging]) -> h.Fu
 def _without_merging(analysed: AnalysedFunction, merging: _Merging) -> dict[h.Node, h.Node]:
     """What stands for the join of the fork that merges, and for the bindings after it: what the tallies were before."""
     plan, end = analysed.plan, analysed.placed.nest.joins[merging.fork]
-    reduces = {plan.of(it): it for it in analysed.users[end] if isinstance(it, h.Reduce) and it in analysed.placed.live}
+    uses = analysed.placed.users[end]
+    reduces = {plan.of(it): it for it in uses if isinstance(it, h.Reduce) and it in analysed.placed.live}
     gone: dict[h.Node, h.Node] = {end: merging.fork.control}
     for it in merging.tallies:
         gone[reduces[plan.of(it.binding)]] = reduces[plan.of(it.first)].init
@@ -283,7 +284,7 @@ def _without_merging(analysed: AnalysedFunction, merging: _Merging) -> dict[h.No
 
 def _without_clears(analysed: AnalysedFunction, merging: _Merging) -> dict[h.Node, h.Node]:
     """What stands for the versions that clears make, and for forks that do nothing else."""
-    placed, users = analysed.placed, analysed.users
+    placed, users = analysed.placed, analysed.placed.users
     clears = {clear: tally for tally in merging.tallies for clear in tally.clears}
     gone: dict[h.Node, h.Node] = {}
     for clear in clears:

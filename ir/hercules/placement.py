@@ -16,7 +16,7 @@ After Click, "Global Code Motion / Global Value Numbering", 1995, with anti-depe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import assert_never
 
@@ -78,7 +78,8 @@ class Placement:
     `blocks` maps every reachable leader, in reverse postorder, to its floating nodes in order of execution; phis,
     thread numbers, Collects and Reduces are pinned to their control and are in no list. `exits` maps each leader to the
     node that ends its block: If, Match or Return, else the leader of the block that follows. `place` maps each live
-    data node to its leader; that of a Reduce is its fork, although uses after the join see it at the join.
+    data node to its leader; that of a Reduce is its fork, although uses after the join see it at the join. `users` has
+    the nodes that use each node, live or not.
     """
 
     function: Function
@@ -88,6 +89,7 @@ class Placement:
     nest: ForkNest
     loops: LoopNest
     live: frozenset[Node]
+    users: Mapping[Node, Sequence[Node]]
     blocks: Mapping[Node, tuple[Node, ...]]
     exits: Mapping[Node, Node]
     place: Mapping[Node, Node]
@@ -190,6 +192,7 @@ class _Placer:
             self.nest,
             self.loops,
             self.live,
+            self.users,
             blocks,
             self._exits(),
             self.place,

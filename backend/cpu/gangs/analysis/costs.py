@@ -11,6 +11,7 @@ from .....ir.hercules.placement import Placement
 from ... import math
 from ...trip_counts import HALVINGS, max_trip_count
 from .body import Level
+from .counts import is_count
 from .shapes import Shapes
 
 SMALL = 10
@@ -19,15 +20,21 @@ MISPREDICTED = 22
 """The same for a block that iterations of a loop may skip or not: which they do often changes, and the operations of
 such a block take as long as it takes processors to find out that a jump was predicted wrongly, some 20 cycles.
 """
+_COUNT = 4
+"""An operation at one address for all lanes: the number of lanes in a mask is added to memory."""
 _UNROLLED = 400
 """The most operations of a counted loop after it is unrolled; LLVM keeps larger loops."""
 
 
 def block_cost(placed: Placement, leader: h.Node) -> float:
-    """The cost of a block: about one for each operation, infinity with a write, an atomic or a call."""
+    """The cost of a block: about one for each operation, infinity with a write, a call, or an atomic operation
+    that is no count.
+    """
     total = 0.0
     for node in placed.blocks[leader]:
         match node:
+            case h.Atomic() if is_count(placed, node):
+                total += _COUNT
             case h.Write() | h.Atomic() | h.Call():
                 return float("inf")
             case h.Intrinsic(function=name) if math.is_transcendental(name):

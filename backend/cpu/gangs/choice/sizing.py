@@ -14,6 +14,7 @@ from .....ir.hercules.placement import Placement
 from .....ir.hercules.versions import is_version_projection
 from ...target import current_target
 from .. import budgets
+from ..analysis.counts import has_atomics, is_at_one_address
 from ..analysis.segments import segment_counter
 from ..gang import Gang
 from .scattered import parts_for_scattered
@@ -100,7 +101,7 @@ def _is_light(placed: Placement, fork: h.Fork) -> bool:
     """Whether a body without loops does little but access memory, at several positions."""
     inside = [it for it, at in placed.place.items() if fork in placed.nest.around[at]]
     accesses = sum(isinstance(it, (h.Read, h.Write)) and not is_version_projection(it) for it in inside)
-    is_plain = not _loop_nodes(placed, fork) and not _has_atomics(inside) and not _has_calls(inside)
+    is_plain = not _loop_nodes(placed, fork) and not has_atomics(placed, inside) and not _has_calls(inside)
     return is_plain and accesses >= _FEWEST_ACCESSES and len(inside) <= _LIGHT * accesses
 
 
@@ -108,7 +109,7 @@ def _is_small(placed: Placement, nest: list[h.Fork], native: int) -> bool:
     """Whether a workgroup may be one gang, which keeps values that live across barriers in registers."""
     inside = [it for it, at in placed.place.items() if nest[-1] in placed.nest.around[at]]
     vectors = Gang(tuple(nest), 1).count // native
-    is_plain = not _loop_nodes(placed, nest[-1]) and not _has_atomics(inside) and not _has_calls(inside)
+    is_plain = not _loop_nodes(placed, nest[-1]) and not has_atomics(placed, inside) and not _has_calls(inside)
     return is_plain and vectors <= _MOST_PARTS and vectors * len(inside) <= budgets.PARTS
 
 
@@ -134,23 +135,21 @@ def _accesses_in_loops(placed: Placement, fork: h.Fork) -> bool:
     return any(isinstance(it, (h.Read, h.Write, h.Atomic)) for it in _loop_nodes(placed, fork))
 
 
-def _has_atomics(nodes: Iterable[h.Node]) -> bool:
-    return any(isinstance(it, h.Atomic) for it in nodes)
-
-
 def _has_calls(nodes: Iterable[h.Node]) -> bool:
     return any(isinstance(it, h.Call) for it in nodes)
 
 
 def _parts(placed: Placement, fork: h.Fork) -> int:
-    """The number of parts: several dependency chains overlap while a loop's values fit into registers."""
+    """The number of parts: several dependency chains overlap while a loop's values fit into registers, and larger gangs
+    make fewer atomic operations at one address.
+    """
     nodes = _loop_nodes(placed, fork)
     inside = [it for it, at in placed.place.items() if fork in placed.nest.around[at]]
-    if not nodes and any(_meets_others(it) for it in inside):
+    if not nodes and any(isinstance(it, h.Atomic) and is_at_one_address(it) for it in inside):
         return 4
-    if not nodes and not _has_atomics(inside) and not _has_calls(inside):
+    if not nodes and not has_atomics(placed, inside) and not _has_calls(inside):
         return parts_for_scattered(inside, placed.types)
-    if not nodes or _has_atomics(inside) or _has_calls(inside) or _iterates_segments(placed, fork):
+    if not nodes or has_atomics(placed, inside) or _has_calls(inside) or _iterates_segments(placed, fork):
         return 1
     if 4 * len(nodes) <= budgets.PARTS_OF_LOOP and not _has_divergent_branches(placed, fork):
         return 4 if _leaves_apart(placed, fork) else _parts_in_registers(_carried(placed, fork))
@@ -170,14 +169,6 @@ def _iterates_segments(placed: Placement, fork: h.Fork) -> bool:
     """
     loops = [it for it in placed.loops.loops if fork in placed.nest.around[it.header]]
     return any(segment_counter(placed, it.header) is not None for it in loops)
-
-
-def _meets_others(node: h.Node) -> bool:
-    """Whether a node is an atomic operation at one address for all lanes: larger gangs make fewer of them."""
-    return isinstance(node, h.Atomic) and all(
-        isinstance(it, h.FieldIndex) or (isinstance(it, h.PositionIndex) and isinstance(it.position, h.ConstantNode))
-        for it in node.indices
-    )
 
 
 def _has_divergent_branches(placed: Placement, fork: h.Fork) -> bool:

@@ -24,6 +24,7 @@ from ...storage import StoragePlan
 from .. import budgets
 from ..analysis.alike import turns
 from ..analysis.body import Body, find_body
+from ..analysis.counts import has_atomics
 from ..analysis.known import KnownValues
 from ..analysis.live import Knowledge
 from ..gang import Gang, State
@@ -116,10 +117,16 @@ class _Body:
         return [it.condition for it in branches if isinstance(it, h.If)]
 
     def is_plain(self) -> bool:
-        """Whether threads leave all loops together, and do something, but no calls or atomic operations."""
+        """Whether threads leave all loops together, and do something, but no calls or atomic operations, except
+        counts.
+        """
         loops = [it for it in self.body.levels if it.is_loop]
-        is_simple = bool(self.inside) and not any(isinstance(it, (h.Atomic, h.Call)) for it in self.inside)
-        return is_simple and all(turns(self.placed, self.forks, it, {}) is not None for it in loops)
+        is_simple = bool(self.inside) and not any(isinstance(it, h.Call) for it in self.inside)
+        return (
+            is_simple
+            and not has_atomics(self.placed, self.inside)
+            and all(turns(self.placed, self.forks, it, {}) is not None for it in loops)
+        )
 
     def states(self, every: Sequence[Mapping[h.Node, int]]) -> Iterator[tuple[State, ...]]:
         """The states of the counters that positions and conditions depend on, and of those of positions alone, if these

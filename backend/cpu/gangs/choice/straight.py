@@ -27,6 +27,7 @@ from .. import budgets
 from ..analysis.alike import turns
 from ..analysis.body import Body, Level, find_body
 from ..analysis.bounds import constant_value
+from ..analysis.counts import has_atomics
 from ..analysis.known import KnownValues, Values
 from ..analysis.live import Knowledge
 from ..gang import Gang
@@ -119,7 +120,7 @@ class _Nest:
     @cached_property
     def is_whole(self) -> bool:
         """Whether the threads fill vectors, and what they do can be written for each vector: if at first only one
-        thread runs loops that are not alike for all, or atomic operations.
+        thread runs loops that are not alike for all, or atomic operations other than counts.
         """
         gang = Gang(self.forks, self.native)
         if not self.every or gang.count % self.native or any(it & (it - 1) for it in gang.factors[1:]):
@@ -129,7 +130,8 @@ class _Nest:
     @cached_property
     def _heavy(self) -> list[h.Node]:
         """Blocks that only one thread may pass."""
-        leaders = [self.placed.place[it] for it in self.inside if isinstance(it, (h.Atomic, h.Call))]
+        heavy = (it for it in self.inside if isinstance(it, h.Call) or has_atomics(self.placed, [it]))
+        leaders = [self.placed.place[it] for it in heavy]
         loops = [it for level in self.body.levels if level.parent and level not in self.alike for it in level.leaders]
         return list(dict.fromkeys([*leaders, *loops]))
 

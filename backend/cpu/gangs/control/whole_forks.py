@@ -21,6 +21,7 @@ from .....ir.hercules.conditions import constant_truth
 from .....ir.hercules.graph import predecessors
 from .. import budgets
 from ..analysis.body import BlockEdge, Item
+from ..analysis.counts import has_atomics
 from ..analysis.selects import likely_outcome
 from ..analysis.shapes import UNIFORM, Kind
 from ..analysis.spans import Span, Spans
@@ -107,7 +108,7 @@ class WholeForks:
         is_short = (
             len(nodes) <= _LIGHT * sum(map(is_access, nodes)) and len(nodes) * self._gang.parts <= budgets.VERSIONS
         )
-        return is_short and not any(isinstance(it, h.Atomic) or is_heavy(it) for it in nodes)
+        return is_short and not (has_atomics(self._placed, nodes) or any(map(is_heavy, nodes)))
 
     # Values
 
