@@ -99,18 +99,22 @@ class GangAtomic:
     def without_old_value(self, total: str) -> None:
         """An operation whose old value is unused.
 
-        If it would not change the value in memory, as most minima do not, it is only a load: the cache line stays
-        shared by all processors instead of moving from one to the next.
+        If it would not change the value in memory, as most minima do not, or as where no lane takes part, it is at most
+        a load: the cache line stays shared by all processors instead of moving from one to the next.
         """
-        if not self.is_shared or self.op not in _SETTLING:
+        if not self.is_shared:
             self.once([total])
             return
         out, one, leaf = self.gang.out, self.gang.one, self.address.leaf
-        found = self.memory.atomic(h.AtomicOp.LOAD, Address(self.address.pointer, leaf), [], is_shared=True)
-        stays = one.binary("icmp eq", llvm_type(leaf.type), updated(one, self.op, leaf, found, [total]), found)
+        scalar, is_settling = llvm_type(leaf.type), self.op in _SETTLING
+        if is_settling:
+            found = self.memory.atomic(h.AtomicOp.LOAD, Address(self.address.pointer, leaf), [], is_shared=True)
+            stays = one.binary("icmp eq", scalar, updated(one, self.op, leaf, found, [total]), found)
+        else:
+            stays = one.binary("icmp eq", scalar, total, "0")
         change, done = out.fresh_block("change"), out.fresh_block("settled")
         before = out.current
-        out.do(f"br i1 {stays}, label %{done}, label %{change}, !prof !1")
+        out.do(f"br i1 {stays}, label %{done}, label %{change}" + (", !prof !1" if is_settling else ""))
         out.open_arm(change, before)
         self.once([total])
         out.do(f"br label %{done}")
