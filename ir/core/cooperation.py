@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..source import Span
 from ..types import AddressSpace, Pointer
 from . import nodes
@@ -13,12 +15,18 @@ def first_cooperation(entry: nodes.Function) -> Span | None:
     """The place of the first barrier, access to workgroup memory, or operation on subgroups or quads, of an entry point
     and the functions that it calls. None if there is none, or none with a place.
     """
+    return next((it.span for it in _cooperations(entry) if it.span is not None), None)
+
+
+def cooperates(entry: nodes.Function) -> bool:
+    """Whether there is any of these."""
+    return any(True for _ in _cooperations(entry))
+
+
+def _cooperations(entry: nodes.Function) -> Iterator[nodes.Instruction]:
     for function in reached(entry):
         for block in blocks_of(function):
-            for instruction in block.instructions:
-                if instruction.span is not None and _is_cooperation(instruction):
-                    return instruction.span
-    return None
+            yield from filter(_is_cooperation, block.instructions)
 
 
 def _is_cooperation(instruction: nodes.Instruction) -> bool:

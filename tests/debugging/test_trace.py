@@ -71,6 +71,26 @@ def test_workgroups_before_run_only_if_they_can_be_read() -> None:
     assert "ticket = 10" in str(shader.trace(given, invocation=3, workgroups=5, alone=True))
 
 
+ENDLESS = """
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+var<workgroup> shared_word: u32;
+@compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3u) {
+  var turns = 0u;
+  for (; id.x != 2u; turns++) { if turns > 4000000000u { break; } }
+  out[id.x] = READ;
+}
+"""
+
+
+def test_others_of_the_workgroup_run_only_if_they_can_be_read() -> None:
+    traced = kernel(ENDLESS.replace("READ", "turns")).trace({"out": (None, 4)}, invocation=2, threads=4, timeout=60)
+    assert str(traced.rows[-1].values[-1]) == "out[2] = 0"
+    for others in ("out[0]", "shared_word", "subgroupAdd(turns)"):
+        text = ("enable subgroups;" if "subgroup" in others else "") + ENDLESS.replace("READ", others)
+        with pytest.raises(tinct.DeviceError, match="did not end"):
+            kernel(text).trace({"out": (None, 4)}, invocation=2, threads=4, timeout=0.3)
+
+
 def test_overrides_and_loops_with_break_if() -> None:
     text = """
     override N = 3u;

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..base.errors import InputError
 from ..ir import layout
 from ..ir.core import nodes
+from ..ir.core.cooperation import cooperates
 from ..ir.core.interp import Dispatch, Triple, bound_pointers, points
 from ..ir.core.interp_frame import Memory, Steps
 from ..ir.core.interp_observer import Observer
@@ -73,15 +74,20 @@ class Prepared:
     def group(self, place: Triple, index: int = -1, observer: Observer | None = None, *, alone: bool = False) -> Group:
         """A workgroup about to begin, in which the observer wraps the operations of the invocation `index`.
 
-        The workgroups before it run first, unless they cannot change what it reads, or it is to run `alone`.
+        The workgroups before it run first, unless they cannot change what it reads, or it is to run `alone`. Nor do the
+        other invocations run if they cannot change what the one that is observed reads.
         """
-        if not alone and reads_what_it_writes(self.function):
+        reads_others = reads_what_it_writes(self.function)
+        if not alone and reads_others:
             self._run_before(place)
         plain = self.compiler.code(self.function)
         watched = self.compiler.code(self.function, observer)
 
         source = self.launch.program.source
-        return start_group(self.dispatch, place, lambda it: watched if it == index else plain, source, self.written)
+        group = start_group(self.dispatch, place, lambda it: watched if it == index else plain, source, self.written)
+        if observer is not None and not reads_others and not cooperates(self.function):
+            group.ready = [group.lanes[index]]
+        return group
 
     def _run_before(self, place: Triple) -> None:
         for other in points(self.launch.workgroups):
