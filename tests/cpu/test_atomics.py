@@ -200,6 +200,38 @@ fn main(@builtin(local_invocation_index) local: u32, @builtin(workgroup_id) grou
     assert (firsts == bins[clamped][: min(size, 47)]).all()
 
 
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("size", [37, 2])
+@pytest.mark.parametrize("taken", [0.02, 0.3, 0.9])
+def test_scattered_counts_of_some_lanes(
+    operation: str, size: int, taken: float, values: npt.NDArray[np.generic]
+) -> None:
+    """The others have positions that are far outside."""
+    wgsl_type = "u32" if values.dtype == np.uint32 else "i32"
+    limit = int(taken * (1 << 32))
+    body = f"""
+@group(0) @binding(0) var<storage> values: array<{wgsl_type}>;
+@group(0) @binding(1) var<storage, read_write> totals: array<atomic<{wgsl_type}>>;
+@group(0) @binding(2) var<storage> places: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {{
+  if id.x < arrayLength(&values) {{
+    let place = places[id.x];
+    if place < {limit}u {{ {operation}(&totals[place % {size}u + 3u - 3u], values[id.x]); }}
+    if place + 7u < {size}u + 7u {{ {operation}(&totals[place + {size}u], values[id.x]); }}
+  }}
+}}"""
+    places = np.random.default_rng(4).integers(0, 1 << 32, COUNT, np.uint32)
+    places[::3] %= np.uint32(size + 1)
+    compiled = kernel(body)
+    assert [it.parameter for it in compiled.function.interface.privates] == [1]
+    totals = np.resize(values, 2 * size)
+    expected = [
+        combined(operation, totals[at], values[(places < limit) & (places % size == at)]) for at in range(size)
+    ] + [combined(operation, totals[size + at], values[places == at]) for at in range(size)]
+    run(compiled, values, totals, places)
+    assert totals.tolist() == [int(it) for it in expected]
+
+
 HISTOGRAM = """
 struct Table { before: atomic<u32>, counts: SIZE }
 @group(0) @binding(0) var<storage> values: array<u32>;

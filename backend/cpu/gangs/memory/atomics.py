@@ -9,7 +9,7 @@ addresses are distinct. All other operations are done lane by lane.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from .....ir.hercules import nodes as h
@@ -33,6 +33,10 @@ _COMBINED = (
 
 _SETTLING = (h.AtomicOp.AND, h.AtomicOp.OR, h.AtomicOp.MIN, h.AtomicOp.MAX)
 """Idempotent operations: the same operation again changes nothing."""
+
+
+_FEW = 3
+"""So many lanes of a mask are gone through by a loop, whose number of turns is hard to predict; else all lanes are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,21 +163,39 @@ class GangAtomic:
         mask = self.mask
         if mask is None:
             return self._unrolled(lanes)
-        out = self.gang.vec.out
-        every, some, done = (out.fresh_block(name) for name in ("every", "some", "atomics.done"))
-        is_full = self.gang.one.binary("icmp eq", f"i{self.gang.lanes}", self.gang.bits(mask), "-1")
+        out, gang = self.gang.vec.out, self.gang
+        width, bits = f"i{gang.lanes}", gang.bits(mask)
+        ways: dict[str, Callable[[], str | None]] = {
+            gang.one.binary("icmp eq", width, bits, "-1"): lambda: self._unrolled(lanes)
+        }
+        if lanes is not None and not self.is_shared and not self.is_used and self.op in _COMBINED:
+            count = gang.one.intrinsic("llvm.ctpop", width, bits)
+            ways[gang.one.binary("icmp ugt", width, count, str(_FEW))] = lambda: self._with_others(lanes, mask)
+        done, values = out.fresh_block("atomics.done"), list[tuple[str, str]]()
         before = out.current
-        out.do(f"br i1 {is_full}, label %{every}, label %{some}")
-        ways: list[tuple[str, str]] = []
-        for block in (every, some):
-            out.open_arm(block, before)
-            old = self._unrolled(lanes) if block is every else self._loop(lanes, mask)
-            ways.append((old or "", out.current))
+        for test, way in ways.items():
+            chosen, other = out.fresh_block("every"), out.fresh_block("some")
+            out.do(f"br i1 {test}, label %{chosen}, label %{other}")
+            out.open_arm(chosen, before)
+            old = way()
+            values.append((old or "", out.current))
             out.do(f"br label %{done}")
+            out.open_arm(other, before)
+        old = self._loop(lanes, mask)
+        values.append((old or "", out.current))
+        out.do(f"br label %{done}")
         out.open_merge(done, before)
         if not self.is_used:
             return None
-        return out.phi(self.gang.vec.type(llvm_type(self.address.leaf.type)), lambda: ways)
+        return out.phi(self.gang.vec.type(llvm_type(self.address.leaf.type)), lambda: values)
+
+    def _with_others(self, lanes: LaneIndices, mask: str) -> None:
+        """All lanes one after another. Those that are not in the mask change nothing, where a lane of the mask does."""
+        gang, type = self.gang, lanes.index_type
+        operand = LaneReduction(gang, self.op, self.address.leaf).or_identity(self.operands[0], mask)
+        place = gang.splat(gang.a_lane(type, lanes.index, mask), type)
+        safe = replace(lanes, index=gang.vec.select(mask, type, lanes.index, place))
+        replace(self, operands=[Operand(operand, None)], mask=None)._unrolled(safe)
 
     def _of_lane(self, pointer: str, lanes: LaneIndices | None, number: str, index: str, old: str) -> str:
         """The operation of one lane at its index from a pointer on; gives `old` with the lane's old value."""
