@@ -31,6 +31,7 @@ from tinct.ir.source import Source
 
 from .generated_wgsl import module
 from .machine import describe
+from .report import wide_console
 
 SHADERS = Path(__file__).parents[1] / "shaders"
 SIZES = (1, 10, 100, 1000)
@@ -200,7 +201,7 @@ def print_rows(console: Console, rows: Sequence[Row], columns: Sequence[str]) ->
 @click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="Write all numbers there.")
 def main(*, quick: bool, json_path: Path | None) -> None:
     """Measure parsing and resolving on our shaders and on generated modules of 1 to 1000 kB."""
-    console = Console(width=None if Console().is_terminal else 140)
+    console = wide_console()
     inputs = [Input("our shaders", shader_texts())]
     inputs += [Input(f"generated {size} kB", (module(size),)) for size in SIZES if not quick or size <= 100]
     with contextlib.ExitStack() as stack:

@@ -47,6 +47,11 @@ class Result:
         return f"{self.traffic / measurement.median / limits.bandwidth:.0%} triad"
 
 
+def wide_console() -> Console:
+    """A console with room for tables where there is no terminal."""
+    return Console(width=None if Console().is_terminal else 140)
+
+
 def geometric_means(results: list[Result]) -> dict[str, tuple[float, int]]:
     """For each peer its mean ratio to ours over the kernels that both ran, and their number."""
     ratios: dict[str, list[float]] = {}

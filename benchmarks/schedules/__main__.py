@@ -24,6 +24,7 @@ from tinct.nests.tuned import TunedNest
 
 from .. import machine
 from ..graphs.measuring import Bar
+from ..report import wide_console
 from . import decisions
 from .bars import bars_of, bars_of_all
 from .measuring import BY_HAND, NUMPY, TUNED, Row, Run, measured
@@ -59,7 +60,7 @@ def main(
     json_path: Path | None,
 ) -> None:
     """Tune, compare, time."""
-    console, about = Console(), machine.describe()
+    console, about = wide_console(), machine.describe()
     search = Search(seconds, seed, decisions.read(file, device))
     console.print(f"{about['processor']}, {about['threads']} threads, load {about['load']}", highlight=False)
     adapter = adapter_named(device)

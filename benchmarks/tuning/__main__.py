@@ -22,6 +22,7 @@ from tinct.ir.schedule.text import print_decisions
 from tinct.tuning.nest_tuning import NestProblem, Task, patience_of
 
 from .. import machine
+from ..report import wide_console
 from ..schedules.nests import convolution, product, row_sums, softmax, stencil, total
 from ..schedules.problems import Sizes
 from .replay import WITHIN, Replay, Seed
@@ -116,7 +117,7 @@ def main(
     json_path: Path | None,
 ) -> None:
     """Search with each seed, and compare."""
-    console = Console(width=None if Console().is_terminal else 140)
+    console = wide_console()
     chosen = [it for it in spaces() if not names or it.name in names]
     unknown = set(names) - {it.name for it in chosen}
     if unknown:
