@@ -10,11 +10,12 @@ imported and asked about the fields when somebody else asks about them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from operator import attrgetter
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from ..base.cached import cached_property
 from .record_shapes import renamed, shape
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import errno
 import re
-from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO
 
+from ..base.cached import cached_property
 from ..base.named_tuples import NamedTuple
 from ..base.records import dataclass
 

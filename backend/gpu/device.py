@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 
+from ...base.cached import cached_property
 from ...base.deadline import compile_time_left
 from ...base.errors import InputError
 from ...base.fork_lock import ForkLock

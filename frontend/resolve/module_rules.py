@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import overload
 
+from ...base.cached import cached_property
 from ...ir.diagnostics import Note, with_article
 from ...ir.types import Access, AddressSpace, BindingPoint, Stage, Texture, TextureKind
 from ...ir.wgsl.program import FunctionInfo, Variable

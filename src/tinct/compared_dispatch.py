@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy.typing as npt
 
+from .base.cached import cached_property
 from .compare import Comparison, Tolerance, compare
 from .devices import samples_itself
 from .dispatch import DispatchSize

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from .arguments import count_of, flag_of, mapping_of, name_of, seconds_of, text_of
+from .base.cached import cached_property
 from .base.deadline import compiling_within
 from .base.errors import InputError
 from .base.records import dataclass

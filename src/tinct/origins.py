@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from .base.cached import cached_property
 from .base.errors import InputError
 from .base.interpreter_state import paused_collection
 from .base.records import dataclass

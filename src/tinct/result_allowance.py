@@ -9,9 +9,9 @@ the largest of each call.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Final
 
+from .base.cached import cached_property
 from .ir.core.nodes import BuiltinCall, Module
 from .ir.core.structure import blocks_of
 from .moved_runs import Arrays, Changes, MovedRuns, Repeated, changes_by_parts, largest_changes

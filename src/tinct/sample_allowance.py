@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import product
 from typing import Final, TypeAlias
 
+from .base.cached import cached_property
 from .blending import blending_error
 from .ir.core.nodes import Module
 from .ir.samplers import Sampler

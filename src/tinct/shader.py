@@ -8,13 +8,13 @@ result["y"]
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from .arguments import is_hercules_path, mapping_of, name_of, path_of
+from .base.cached import cached_property
 from .base.errors import InputError
 from .base.recent import Recent
 from .compilation import Compilation

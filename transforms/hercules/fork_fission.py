@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 
+from ...base.cached import cached_property
 from ...ir.hercules.cache import Analyses
 from ...ir.hercules.graph import is_control, map_predecessors, predecessors, replace_predecessor
 from ...ir.hercules.nodes import (

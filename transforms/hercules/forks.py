@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
+from ...base.cached import cached_property
 from ...ir.hercules.cache import Analyses
 from ...ir.hercules.graph import def_use, is_control
 from ...ir.hercules.nodes import Call, Collect, DynamicLiteral, Fork, Join, Node, Reduce, ThreadID

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from math import prod
 
+from ...base.cached import cached_property
 from ...ir.schedule.dependence import Closure
 from ...ir.schedule.extents import range_of, value_of
 from ...ir.schedule.nodes import (

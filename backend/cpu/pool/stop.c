@@ -99,9 +99,10 @@ static void on_signal(int number, siginfo_t *info, void *context) {
 }
 
 // Makes sure that the signal has our handler, whatever the program has done since. The handler runs on the alternate
-// stack where a thread has one, as Go's runtime demands of all handlers.
+// stack of a thread only where the previous handler does: Go's runtime, whose threads get this signal, demands it, but
+// an alternate stack may have room for few handlers.
 static void set_handler(void) {
-    struct sigaction now, ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    struct sigaction now, ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigaction(STOP_SIGNAL, NULL, &now);
     const bool takes_info = (now.sa_flags & SA_SIGINFO) != 0;
     if (takes_info && now.sa_sigaction == on_signal) {
@@ -110,6 +111,7 @@ static void set_handler(void) {
     atomic_store(&previous_takes_info, takes_info);
     atomic_store(&previous_handler, takes_info ? (uintptr_t)now.sa_sigaction : (uintptr_t)now.sa_handler);
     ours.sa_mask = handler_mask();
+    ours.sa_flags |= now.sa_flags & SA_ONSTACK;
     sigaction(STOP_SIGNAL, &ours, NULL);
 }
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import assert_never
 
+from ....base.cached import cached_property
 from .. import dynamic
 from ..analyses import (
     ControlGraph,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arguments import count_of, flag_of, mapping_of, name_of, seconds_of
+from ..base.cached import cached_property
 from ..base.deadline import Deadline
 from ..base.errors import InputError
 from ..devices import adapter_named

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from ..base.cached import cached_property
 from ..compilation import Compilation
 from ..ir.types import Sampler, Texture
 from ..pipeline import GpuOptions

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
 from os import PathLike, path
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..arguments import mapping_of, path_of, seconds_of
+from ..base.cached import cached_property
 from ..base.deadline import compiling_within
 from ..base.errors import InputError
 from ..counting.recorders import recorders

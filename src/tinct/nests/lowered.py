@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..base.cached import cached_property
 from ..base.errors import InputError
 from ..buffers import buffer_elements, buffer_length
 from ..graph_calls import call_on_ports

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
+from ..base.cached import cached_property
 from ..base.errors import InputError
 from ..buffers import buffer_elements, buffer_length
 from ..ir.core.nodes import Module

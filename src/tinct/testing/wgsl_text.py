@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from .. import frontend
+from ..base.cached import cached_property
 from ..ir.diagnostics import Diagnostic, Severity, ShaderError
 from ..ir.schema.traverse import walk
 from ..ir.source import Source, Span

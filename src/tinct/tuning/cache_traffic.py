@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from math import prod
 from typing import Final, Literal
 
+from ..base.cached import cached_property
 from ..ir.schedule.nodes import Affine, Execution, LevelName
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.tasks import Task

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import permutations
 from math import prod
 from random import Random
 from typing import Final, TypeAlias
 
+from ..base.cached import cached_property
 from ..ir.schedule.extents import dimension_sizes
 from ..ir.schedule.nodes import (
     Boundary,

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Final
 
+from ..base.cached import cached_property
 from ..ir.schedule.extents import extents_of
 from ..ir.schedule.nodes import Array, Buffering, Compute, Execution, Fby, Last, LevelName, Load, Map, Scatter, Stage
 from ..ir.schedule.scope import Writing, used_by

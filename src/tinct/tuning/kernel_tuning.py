@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import inf
 from pathlib import Path
 from typing import Any, Final
 
 import numpy.typing as npt
 
+from ..base.cached import cached_property
 from ..base.errors import DeviceError, InputError
 from ..cases import Case, Input, load_cases
 from ..cases.model import Constant

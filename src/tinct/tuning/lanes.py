@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Final
 
+from ..base.cached import cached_property
 from ..ir.schedule.extents import extents_of
 from ..ir.schedule.nodes import Affine, Execution, LevelName
 from ..transforms.schedule.decided import WRITTEN_OUT, Decided

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from math import inf, prod
 from random import Random
 from typing import Any, Final, Protocol
@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ..base.cached import cached_property
 from ..base.errors import DeviceError, InputError, TinctError
 from ..buffers import buffer_elements
 from ..compare import Tolerance, compare

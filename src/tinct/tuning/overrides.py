@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from math import isfinite, prod
 from random import Random
@@ -12,6 +11,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from ..base.cached import cached_property
 from ..base.errors import InputError
 from ..cases.model import Constant
 from ..ir.hints import unknown_name

@@ -5,13 +5,13 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import inf, prod
 from typing import Any, Final, assert_never
 
 import numpy as np
 import numpy.typing as npt
 
+from ..base.cached import cached_property
 from ..base.interpreter_state import deep_nesting
 from ..compare import EXACT, Tolerance
 from ..ir.schedule import interp

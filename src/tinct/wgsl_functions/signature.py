@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
+from ..base.cached import cached_property
 from ..base.records import dataclass
 from ..ir.types import (
     BOOL,

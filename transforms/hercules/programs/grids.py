@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final, assert_never
 
+from ....base.cached import cached_property
 from ....ir.hercules import dynamic
 from ....ir.hercules.copying import specialised
 from ....ir.hercules.graph import def_use, is_control

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Final, assert_never
 
+from ....base.cached import cached_property
 from ....ir.hercules.copying import specialised
 from ....ir.hercules.graph import def_use, is_control, predecessors
 from ....ir.hercules.inference import infer_types

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 
+from .....base.cached import cached_property
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
 from .....ir.hercules.costs import DIVISION, operation_cost

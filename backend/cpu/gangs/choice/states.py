@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import gcd
 from typing import TypeGuard
 
+from .....base.cached import cached_property
 from .....ir.hercules import nodes as h
 from .....ir.hercules.arithmetic import ScalarValue
 from .....ir.hercules.graph import positions_of, predecessors, reached_from

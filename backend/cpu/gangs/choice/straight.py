@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import gcd
 from typing import TypeAlias
 
+from .....base.cached import cached_property
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop, block_leader
 from .....ir.hercules.graph import predecessors

@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy.typing as npt
 
 from ...arguments import count_of, mapping_of, path_of, seconds_of
+from ...base.cached import cached_property
 from ...base.deadline import compiling_within
 from ...base.errors import InputError
 from ...buffers import pack_binding, unpack_binding
