@@ -203,3 +203,21 @@ def test_loads_on_one_cache_line_are_prefetched_once() -> None:
 )
 def test_other_bodies_have_one_loop(body: str) -> None:
     assert "interior." not in kernel(body, (64, 4), "gang").llvm(optimised=False)
+
+
+@pytest.mark.parametrize("divided", ["group.x * 64u / lane", "(group.x * 64u + 5u) / (lane % 7u)"])
+def test_quotients_by_what_differs_from_thread_to_thread(divided: str) -> None:
+    """One thread alone divides without steps, several do not."""
+    text = f"""
+@group(0) @binding(0) var<storage> labels: array<u32>;
+@group(0) @binding(1) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {{
+  let i = {divided};
+  if i < arrayLength(&labels) {{ out[group.x * 64u + lane] = labels[i]; }}
+}}"""
+    kernel = Shader(Source("test.wgsl", text.encode()))["main"]
+    labels = np.arange(100, 250, dtype=np.uint32)
+    buffers = {"labels": labels, "out": np.zeros(256, np.uint32)}
+    cpu, interp = (kernel.run(buffers, workgroups=4, device=it) for it in ("cpu", "interp"))
+    assert cpu["out"].tolist() == interp["out"].tolist()

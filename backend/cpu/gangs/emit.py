@@ -81,16 +81,19 @@ class GangEmitter:
         count = self._gangs_of_row(context, stepless, first)
         end = one.binary("add", "i64", first, count)
         found = WholeForks(context, (first, one.binary("sub", "i64", end, "1"))).find(None)
-        assert found is not None, "what may be in the interior does not depend on the threads"
-        out.do(f"br i1 {found.test}, label %{inside}, label %{border}")
-        out.open_arm(inside, row)
-        from_inside = _Threads(context, found).emit_loop(following, first, end)
+        ways: list[tuple[str, str]] = []
+        if found is None:  # one thread alone may divide without steps by what differs from thread to thread
+            out.do(f"br label %{border}")
+        else:
+            out.do(f"br i1 {found.test}, label %{inside}, label %{border}")
+            out.open_arm(inside, row)
+            ways.append((end, _Threads(context, found).emit_loop(following, first, end)))
         out.open_arm(border, row)
         _Threads(other).emit_from(first)
-        next_gang, from_border = one.binary("add", "i64", first, str(gang.threads)), out.current
+        ways.append((one.binary("add", "i64", first, str(gang.threads)), out.current))
         out.do(f"br label %{following}")
         out.open_merge(following, row)
-        start = out.phi("i64", lambda: [(end, from_inside), (next_gang, from_border)])
+        start = out.phi("i64", lambda: ways)
         starts.append((start, following))
         going = one.binary("icmp ult", "i64", start, str(gang.count))
         out.do(f"br i1 {going}, label %{row}, label %{after}")
