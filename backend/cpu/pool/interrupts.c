@@ -54,8 +54,9 @@ bool interrupt_raises_here(void) {
     return handler == default_int_handler;
 }
 
+// The handler runs on the stack of the thread: alternate stacks were seen that have no room for a handler.
 void interrupts_watch(Interrupts *interrupts, Stop *stop) {
-    struct sigaction before, action = {.sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    struct sigaction before, action = {.sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO | SA_RESTART};
     action.sa_mask = handler_mask();
     *interrupts = (Interrupts){.stop = stop, .around = watched};
     if (interrupts->around != NULL) {
