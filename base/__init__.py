@@ -1,5 +1,3 @@
 """Shared by every layer: errors, time limits, forks that leave no lock held, and settings of the interpreter."""
 
-from .fork_imports import wait_at_forks
-
-wait_at_forks()
+from . import forks as forks  # forks wait for imports as soon as there are any of ours

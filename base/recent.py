@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from .fork_lock import ForkLock
+from .forks import ForkLock
 
 K = TypeVar("K")
 V = TypeVar("V")

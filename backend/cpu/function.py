@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from ...base.fork_lock import ForkLock
+from ...base.forks import ForkLock
 from ...base.records import dataclass, replace
 from . import _pool, jit
 from .emitted import NEVER, Emitted, Interface

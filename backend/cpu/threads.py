@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from ...base.fork_lock import ForkLock
+from ...base.forks import ForkLock
 from . import _pool
 
 _GAIN: Final = 1.5

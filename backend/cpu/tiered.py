@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ...base.deadline import compiling_within
 from ...base.errors import DeviceError
-from ...base.fork_lock import CompileLock
+from ...base.forks import CompileLock
 from ...base.records import dataclass, field
 from ...ir.types import BindingPoint
 from . import jit, kernel_cache

@@ -10,7 +10,7 @@ from functools import cache
 from ...base.cached import cached_property
 from ...base.deadline import compile_time_left
 from ...base.errors import InputError
-from ...base.fork_lock import ForkLock
+from ...base.forks import ForkLock
 from ...base.in_time import Background
 from .binding_headers import header_of
 from .messages import Blob, Reply, Request

@@ -16,7 +16,7 @@ from functools import partial
 from io import BufferedReader
 from typing import IO, cast
 
-from ...base.fork_lock import ForkLock
+from ...base.forks import ForkLock
 from ..alarms import ALARMS
 from .messages import Blob, Reply, Request, receive_reply, send
 from .model import GpuError

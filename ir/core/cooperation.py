@@ -20,7 +20,7 @@ def first_cooperation(entry: nodes.Function) -> Span | None:
 
 def cooperates(entry: nodes.Function) -> bool:
     """Whether there is any of these."""
-    return any(True for _ in _cooperations(entry))
+    return next(_cooperations(entry), None) is not None
 
 
 def _cooperations(entry: nodes.Function) -> Iterator[nodes.Instruction]:

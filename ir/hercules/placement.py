@@ -11,6 +11,8 @@ A Hercules function fixes only the order of control. `place_nodes` chooses for e
 The interpreter and the backends run this order. If there is no such order, `problems` gives the reasons; a function has
 no problems if and only if its values dominate their uses and its collections are used linearly (see `versions`).
 
+The file exceeds the usual length because all steps of the algorithm work on the same state.
+
 After Click, "Global Code Motion / Global Value Numbering", 1995, with anti-dependences from linearity.
 """
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .backend.cpu.kernel_identity import KernelIdentity, Note, note_interpreted, note_of
 from .base.cached import cached_property
-from .base.fork_lock import CompileLock
+from .base.forks import CompileLock
 from .base.interpreter_state import paused_collection
 from .base.records import dataclass, field, replace
 from .ir.entry_points import entry_point

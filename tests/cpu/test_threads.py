@@ -20,7 +20,7 @@ from tests.interrupting import interrupted
 from tinct.backend.cpu import CompiledKernel, compile_entry
 from tinct.backend.cpu._pool import Pool
 from tinct.base.errors import DeviceError
-from tinct.base.fork_lock import ForkLock
+from tinct.base.forks import ForkLock
 from tinct.base.interpreter_state import deep_nesting
 from tinct.frontend import load_program
 from tinct.ir.source import Source

@@ -45,8 +45,8 @@ void runner_begin_worker(Runner *runner);
 sigset_t worker_mask(void);
 
 // The signals that a handler blocks while it runs: all that do not come from an instruction of its own. So handlers do
-// not interrupt one another: an alternate stack, which faulthandler makes 16 kB large, has room for the registers of
-// four of them with AVX-512, and Linux ends the program when it is full.
+// not interrupt one another: where one runs on an alternate stack, Linux ends the program when that is full, and some
+// have no room for a second one.
 sigset_t handler_mask(void);
 
 // Calls machine code, unless the job is stopped; returns early once it is.

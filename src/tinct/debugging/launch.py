@@ -86,7 +86,7 @@ class Prepared:
         source = self.launch.program.source
         group = start_group(self.dispatch, place, lambda it: watched if it == index else plain, source, self.written)
         if observer is not None and not reads_others and not cooperates(self.function):
-            group.ready = [group.lanes[index]]
+            group.run_only(index)
         return group
 
     def _run_before(self, place: Triple) -> None:

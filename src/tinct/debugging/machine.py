@@ -248,6 +248,10 @@ class Group:
         """The invocation that runs next."""
         return self.ready[self.position]
 
+    def run_only(self, index: int) -> None:
+        """Let one invocation of a group that has not begun run to its end before the others."""
+        self.ready = [self.lanes[index]]
+
     def advance(self) -> tuple[MachineLane, Event] | None:
         """Run to the next event; None when all invocations have ended.
 

@@ -33,8 +33,6 @@ _COMBINED = (
 
 _SETTLING = (h.AtomicOp.AND, h.AtomicOp.OR, h.AtomicOp.MIN, h.AtomicOp.MAX)
 """Idempotent operations: the same operation again changes nothing."""
-
-
 _FEW = 3
 """So many lanes of a mask are gone through by a loop, whose number of turns is hard to predict; else all lanes are."""
 
@@ -165,15 +163,15 @@ class GangAtomic:
             return self._unrolled(lanes)
         out, gang = self.gang.vec.out, self.gang
         width, bits = f"i{gang.lanes}", gang.bits(mask)
-        ways: dict[str, Callable[[], str | None]] = {
-            gang.one.binary("icmp eq", width, bits, "-1"): lambda: self._unrolled(lanes)
-        }
+        is_full = gang.one.binary("icmp eq", width, bits, "-1")
+        ways: list[tuple[str, Callable[[], str | None]]] = [(is_full, lambda: self._unrolled(lanes))]
         if lanes is not None and not self.is_shared and not self.is_used and self.op in _COMBINED:
             count = gang.one.intrinsic("llvm.ctpop", width, bits)
-            ways[gang.one.binary("icmp ugt", width, count, str(_FEW))] = lambda: self._with_others(lanes, mask)
+            has_many = gang.one.binary("icmp ugt", width, count, str(_FEW))
+            ways.append((has_many, lambda: self._with_others(lanes, mask)))
         done, values = out.fresh_block("atomics.done"), list[tuple[str, str]]()
         before = out.current
-        for test, way in ways.items():
+        for test, way in ways:
             chosen, other = out.fresh_block("every"), out.fresh_block("some")
             out.do(f"br i1 {test}, label %{chosen}, label %{other}")
             out.open_arm(chosen, before)

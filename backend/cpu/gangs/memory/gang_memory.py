@@ -4,6 +4,9 @@ Positions that rise evenly from lane to lane are a *run*. One test a gang says t
 speculated, that they rise; whole vectors are then loaded and stored, with shuffles for interleaved records. If the test
 fails, and for other positions, each lane's position is clamped and elements are gathered or scattered; positions that
 are likely consecutive are compared first. A lane-private collection has the lanes' copies of each scalar side by side.
+
+The file exceeds the usual length because it is what the rest of a gang sees of all ways to access memory, and chooses
+between them; each way has a module beside it.
 """
 
 from __future__ import annotations
