@@ -1,5 +1,5 @@
-"""Loops that all threads of a workgroup leave together, though each has a counter of its own: the interpreter's
-answers, and code without masks.
+"""Loops whose turns are known of each thread, though each has a counter of its own: the interpreter's answers, and code
+without masks.
 """
 
 from __future__ import annotations
@@ -58,9 +58,79 @@ def test_code_has_no_masks() -> None:
     fill = "    for (var i = t; i < 256u; i += 64u) { words[i] = i ^ n; }"
     codes = [
         tinct.load(KERNEL.replace("LOOPS", it)).compilation("main", {}).cpu.llvm()
-        for it in (fill, fill.replace("256u", "250u"))
+        for it in (fill, fill.replace("256u", "300u"), fill.replace("256u", "n * 25u"))
     ]
-    assert [code[: code.rindex("declare")].count("@llvm.masked.store") > 0 for code in codes] == [False, True]
+    assert [code[: code.rindex("declare")].count("@llvm.masked.store") > 0 for code in codes] == [False, False, True]
+
+
+TILE = """
+@group(0) @binding(0) var<storage> image: array<u32>;
+@group(0) @binding(1) var<uniform> size: vec2i;
+@group(0) @binding(2) var<storage, read_write> sums: array<u32>;
+var<workgroup> tile: array<array<u32, 18>, 10>;
+fn fill(x: i32, y: i32, group: vec3u) {
+    let place = clamp(vec2i(group.xy) * vec2i(16, 8) + vec2i(x, y) - 1, vec2i(0), size - 1);
+    tile[y][x] = image[place.y * size.x + place.x];
+}
+@compute @workgroup_size(16, 8) fn main(
+    @builtin(local_invocation_index) t: u32,
+    @builtin(local_invocation_id) local: vec3u,
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(global_invocation_id) id: vec3u,
+) {
+FILL
+    workgroupBarrier();
+    if any(vec2i(id.xy) >= size) { return; }
+    var sum = 0u;
+    for (var y = 0u; y < 3u; y++) {
+        for (var x = 0u; x < 3u; x++) { sum = sum * 3u + tile[local.y + y][local.x + x]; }
+    }
+    sums[id.y * u32(size.x) + id.x] = sum;
+}
+"""
+FILLS = {
+    "flat": "for (var i = t; i < 180u; i += 128u) { fill(i32(i % 18u), i32(i / 18u), group); }",
+    "signed, backwards": "for (var i = i32(t) + 128; i >= 0; i -= 128) { if i < 180 { fill(i % 18, i / 18, group); } }",
+    "counted": """for (var turn = 0u; turn < 2u; turn++) {
+        let i = t + turn * 128u;
+        if i < 180u { fill(i32(i % 18u), i32(i / 18u), group); }
+    }""",
+    "left inside": "var i = t; loop { fill(i32(i % 18u), i32(i / 18u), group); i += 128u; if i >= 180u { break; } }",
+    "rows and columns": """for (var y = local.y; y < 10u; y += 8u) {
+        for (var x = local.x; x < 18u; x += 16u) { fill(i32(x), i32(y), group); }
+    }""",
+    "some columns": """for (var y = local.y; y < 10u; y += 8u) {
+        for (var x = local.x; x < 18u; x += 16u) { if x % 5u != 2u || y < 9u { fill(i32(x), i32(y), group); } }
+    }
+    workgroupBarrier();
+    if local.y == 0u { for (var x = local.x; x < 18u; x += 16u) { if x % 5u == 2u { fill(i32(x), 9, group); } } }""",
+}
+
+
+@pytest.mark.parametrize("name", FILLS)
+def test_tiles_with_halos(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some threads take one turn, others two or more."""
+    width, height = 37, 21
+    buffers = {
+        "image": np.random.default_rng(6).integers(0, 1 << 32, width * height, np.uint32),
+        "size": np.array([width, height], np.int32),
+        "sums": np.zeros(width * height, np.uint32),
+    }
+    kernel = tinct.load(TILE.replace("FILL", FILLS[name]))["main"]
+    expected = kernel.run(dict(buffers), workgroups=(3, 3), device="interp")["sums"]
+    monkeypatch.setenv("TINCT_CPU_TIER", "gang")
+    for level in available():
+        monkeypatch.setenv("TINCT_CPU_TARGET", level)
+        found = kernel.run(dict(buffers), workgroups=(3, 3), device="cpu")["sums"]
+        np.testing.assert_array_equal(found, expected, err_msg=level)
+
+
+@pytest.mark.parametrize("name", ["flat", "rows and columns"])
+def test_tiles_are_filled_by_whole_vectors(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TINCT_CPU_TARGET", "x86-64-v4")
+    codes = [tinct.load(TILE.replace("FILL", it)).compilation("main", {}).cpu.llvm() for it in (FILLS[name], "")]
+    filled, empty = (it.count("call void @llvm.masked.scatter") for it in codes)
+    assert filled == empty
 
 
 FLAT = """

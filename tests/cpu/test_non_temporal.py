@@ -77,6 +77,22 @@ def test_few_lines_are_begun_at_the_same_time() -> None:
 
 @pytest.mark.parametrize("cpu_target", ["x86-64-v3"], indirect=True)
 @pytest.mark.usefixtures("cpu_target")
+def test_atomic_operations_wait_for_no_stores() -> None:
+    """Those whose old values are used. Counts are made in copies for each worker."""
+
+    def is_used(body: str) -> bool:
+        counts = "@group(0) @binding(3) var<storage, read_write> counts: array<atomic<u32>>;\n"
+        head = HEAD.replace("TYPE", "u32").replace("@compute", counts + "@compute")
+        source = Source("test.wgsl", (head + body + "}").encode())
+        compiled = compile_entry(translate(build(load_program(source)), "main"))
+        return "!nontemporal" in compiled.llvm(optimised=False)
+
+    assert is_used("atomicAdd(&counts[x[id.x]], 1u); y[id.x] = id.x;")
+    assert not is_used("y[id.x] = atomicAdd(&counts[x[id.x]], 1u);")
+
+
+@pytest.mark.parametrize("cpu_target", ["x86-64-v3"], indirect=True)
+@pytest.mark.usefixtures("cpu_target")
 def test_rows_fill_lines() -> None:
     """A row of 8 invocations in a workgroup stores half of a line; the other half follows many stores later."""
 

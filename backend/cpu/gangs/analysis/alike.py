@@ -1,12 +1,13 @@
-"""Loops that all threads of a gang leave together, though each has a counter of its own.
+"""Loops whose turns are known of each thread before the kernel runs, since they are executed at compile time.
 
-`for (var i = local; i < 512; i += 64)` fills workgroup memory: counters differ, but all threads take eight turns, which
-shows if the loop is executed at compile time.
+`for (var i = local; i < 512; i += 64)` fills workgroup memory: counters differ, but all threads take eight turns. Of
+`for (var i = local; i < 324; i += 256)`, some threads take one turn, and others two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
@@ -17,32 +18,53 @@ from .known import KnownValues, Values
 _MOST_TURNS = 32
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn of a loop: the counters at its header, and whether each thread that enters the loop comes there."""
+
+    counters: Mapping[h.Node, Values]
+    comes: tuple[bool, ...]
+
+
 def alike_conditions(placed: Placement, forks: Sequence[h.Fork], body: Body) -> frozenset[h.Node]:
     """The conditions of loops that are left at their header, in the same turn by all threads of some forks."""
-    exits = [placed.exits[it.header] for it in body.levels if turns(placed, forks, it, {}) is not None]
+    exits = [placed.exits[it.header] for it in body.levels if turns_together(placed, forks, it, {}) is not None]
     return frozenset(it.condition for it in exits if isinstance(it, h.If))
+
+
+def turns_together(
+    placed: Placement, forks: Sequence[h.Fork], level: Level, outside: Mapping[h.Node, Values]
+) -> list[Turn] | None:
+    """The turns of a loop that all threads leave together. None if they do not, or if that is not known."""
+    found = turns(placed, forks, level, outside)
+    return found if found is not None and all(all(it.comes) for it in found) else None
 
 
 def turns(
     placed: Placement, forks: Sequence[h.Fork], level: Level, outside: Mapping[h.Node, Values]
-) -> list[dict[h.Node, Values]] | None:
-    """The counters of a loop that all threads leave together, at its header: in each turn, and in the last one, which
-    leaves it. None if threads do not leave it together, or if that is not known from what is known `outside` of it.
+) -> list[Turn] | None:
+    """The turns of a loop that threads leave at its header, and the last one, in which none stays. None if they leave
+    it elsewhere, or if turns are not known from what is known `outside` of the loop.
     """
     loop, exit = level.container, placed.exits[level.header]
     if {edge.source for edge in level.exits} != {level.header}:
         return None
     if not isinstance(loop, Loop) or not isinstance(exit, h.If) or len(loop.latches) != 1:
         return None
-    found = [_counters(placed, loop, KnownValues(placed.types, forks, outside), is_first=True)]
-    for _ in range(_MOST_TURNS + 1):
-        known = KnownValues(placed.types, forks, {**outside, **found[-1]})
+    known = KnownValues(placed.types, forks, outside)
+    comes, found = (True,) * known.threads, list[Turn]()
+    counters = _counters(placed, loop, known, is_first=True)
+    while len(found) <= _MOST_TURNS:
+        found.append(Turn(counters, comes))
+        known = KnownValues(placed.types, forks, {**outside, **counters})
         outcomes = known.of(exit.condition)
-        if outcomes is None or len(set(outcomes)) > 1:
+        if outcomes is None:
             return None
-        if _leaves(placed, exit, loop) == bool(outcomes[0]):
+        leaves = _leaves(placed, exit, loop)
+        comes = tuple(it and bool(outcome) != leaves for it, outcome in zip(comes, outcomes, strict=True))
+        if not any(comes):
             return found
-        found.append(_counters(placed, loop, known, is_first=False))
+        counters = _counters(placed, loop, known, is_first=False)
     return None
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.placement import Placement
+from .alike import Turn
 from .body import BlockEdge, Body, Item, Level
-from .known import KnownValues, Values
+from .known import KnownValues
 
 Truth = bool | None
 """None where it is not known."""
@@ -21,8 +22,8 @@ class Knowledge:
     placed: Placement
     body: Body
     values: KnownValues
-    unrolled: tuple[Level, ...] = ()
-    """The loops of which one turn is written, outermost first; all threads that enter them pass this turn."""
+    unrolled: Mapping[Level, Turn] = field(default_factory=dict[Level, Turn])
+    """The loops of which one turn is written."""
     _live: dict[h.Node, Sequence[Truth]] = field(default_factory=dict[h.Node, Sequence[Truth]])
 
     def live(self, leader: h.Node) -> Sequence[Truth]:
@@ -38,7 +39,8 @@ class Knowledge:
         if level is not self.body.top and level not in self.unrolled:
             return [None] * self.values.threads
         if leader is level.header:
-            return self.of(next(it for it in _parent(level).items if it.inner is level))
+            enters = self.of(next(it for it in _parent(level).items if it.inner is level))
+            return [_both(it, comes) for it, comes in zip(enters, self.unrolled[level].comes, strict=True)]
         return self.of(next(it for it in level.items if it.leader is leader and it.inner is None))
 
     def of(self, item: Item) -> Sequence[Truth]:
@@ -47,10 +49,10 @@ class Knowledge:
             return self.live((item.twin or item).leader)
         return self._joined(item)
 
-    def in_turn(self, level: Level, counters: Mapping[h.Node, Values]) -> Knowledge:
-        """What is known in one turn of a loop, with these counters."""
-        values = KnownValues(self.values.types, self.values.forks, {**self.values.counters, **counters})
-        return Knowledge(self.placed, self.body, values, (*self.unrolled, level))
+    def in_turn(self, level: Level, turn: Turn) -> Knowledge:
+        """What is known in one turn of a loop."""
+        values = KnownValues(self.values.types, self.values.forks, {**self.values.counters, **turn.counters})
+        return Knowledge(self.placed, self.body, values, {**self.unrolled, level: turn})
 
     def _joined(self, item: Item) -> Sequence[Truth]:
         """Whether each thread takes one of the edges to an item."""

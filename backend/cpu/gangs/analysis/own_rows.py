@@ -18,7 +18,7 @@ from .....ir.hercules.versions import is_version_projection
 from ...layout import ArrayLayout, ProductLayout, ScalarLayout
 from ...memory import is_padded
 from ...storage import Storage, StoragePlan
-from .alike import turns
+from .alike import turns_together
 from .body import Level
 from .known import KnownValues, Values
 
@@ -77,10 +77,10 @@ def find_own_rows(
     if any(it.inner is not None for it in level.items):
         return []
     accesses = _accesses(placed, plan, level)
-    found = turns(placed, forks, level, outside) if accesses else None
+    found = turns_together(placed, forks, level, outside) if accesses else None
     if found is None or len(found) < 2:
         return []
-    known = [KnownValues(placed.types, forks, {**outside, **it}) for it in found]
+    known = [KnownValues(placed.types, forks, {**outside, **it.counters}) for it in found]
     rows = (_rows(placed, level, storage, nodes, known) for storage, nodes in accesses.items())
     return [it for it in rows if it is not None]
 

@@ -23,15 +23,15 @@ _WORD = 4
 
 
 def every_turn(known: Knowledge, level: Level) -> Iterator[tuple[Knowledge, Level]]:
-    """A level and those inside, with what is known in each turn of the loops that threads leave together."""
+    """A level and those inside, with what is known in each turn of the loops of which turns are known."""
     yield known, level
     for inner in (it.inner for it in level.items if it.inner is not None):
         found = turns(known.placed, known.values.forks, inner, known.values.counters) if inner.is_loop else None
         if found is None:
             yield from every_turn(known, inner)
         else:
-            for counters in found:
-                yield from every_turn(known.in_turn(inner, counters), inner)
+            for turn in found:
+                yield from every_turn(known.in_turn(inner, turn), inner)
 
 
 def blocks_of(level: Level) -> list[h.Node]:

@@ -22,11 +22,12 @@ from ...machine import AccessCosts, costs_so_far
 from ...memory import is_padded
 from ...storage import StoragePlan
 from .. import budgets
-from ..analysis.alike import turns
+from ..analysis.alike import turns, turns_together
 from ..analysis.body import Body, find_body
 from ..analysis.counts import has_atomics
 from ..analysis.known import KnownValues
 from ..analysis.live import Knowledge
+from ..analysis.own_rows import find_own_rows
 from ..gang import Gang, State
 from .counted import Counters
 from .repeats import blocks_of, every_turn, repeated_gangs
@@ -52,21 +53,24 @@ def with_states(placed: Placement, plan: StoragePlan, gangs: Sequence[Gang], nat
 
 def _with_states(gang: Gang, body: _Body, counters: Counters) -> Gang:
     """The gang with states, if it can have any. If LLVM would unroll the loops around it, and keep memory in registers,
-    it has none unless many accesses are irregular.
+    it has none unless many accesses are irregular. So it is where positions do not depend on those loops, so that there
+    is one state. Loops that are ragged always gain: code knows in each turn which lanes have left.
     """
     loops, whole = body.placed.loops.around[body.forks[0]], Gang(body.forks, body.native, _PARTS)
     vectors, rest = divmod(whole.count, body.native)
     is_whole = not rest and all(it & (it - 1) == 0 for it in whole.factors[1:])
-    if not loops or gang.limit is not None or not is_whole or not body.is_plain():
+    if gang.limit is not None or not is_whole or not body.is_plain():
         return gang
     whole = replace(whole, parts=gcd(_PARTS, vectors))
-    for states in body.states(counters.of(loops[-1])):
+    for states in body.states(counters.of(loops[-1]) if loops else [{}]):
         known = [body.known(it) for it in states]
         repeats = [tuple(repeated_gangs(it, body.plan, whole.lanes, whole.threads)) for it in known]
         if sum(body.operations(*it, whole) for it in zip(known, repeats, strict=True)) > budgets.COPIED:
             continue
-        is_needed = not gang.is_in_unrolled or not body.is_regular(known)
-        return replace(whole, states=states, repeats=tuple(repeats)) if is_needed else gang
+        has_counters = bool(states[0])
+        is_gained = not body.is_regular(known) if gang.is_in_unrolled or not has_counters else True
+        is_needed = is_gained and (has_counters or not body.has_own_rows)
+        return replace(whole, states=states, repeats=tuple(repeats)) if is_needed or body.is_ragged else gang
     return gang
 
 
@@ -117,7 +121,7 @@ class _Body:
         return [it.condition for it in branches if isinstance(it, h.If)]
 
     def is_plain(self) -> bool:
-        """Whether threads leave all loops together, and do something, but no calls or atomic operations, except
+        """Whether the turns of all loops are known, and threads do something, but no calls or atomic operations, except
         counts.
         """
         loops = [it for it in self.body.levels if it.is_loop]
@@ -127,6 +131,18 @@ class _Body:
             and not has_atomics(self.placed, self.inside)
             and all(turns(self.placed, self.forks, it, {}) is not None for it in loops)
         )
+
+    @property
+    def has_own_rows(self) -> bool:
+        """Whether threads go along rows of workgroup memory, which are kept instead."""
+        find = find_own_rows
+        return any(find(self.placed, self.plan, self.forks, it, {}) for it in self.body.levels if it.is_loop)
+
+    @property
+    def is_ragged(self) -> bool:
+        """Whether some threads take more turns of a loop than others."""
+        levels = [it for it in self.body.levels if it.is_loop]
+        return any(turns_together(self.placed, self.forks, it, {}) is None for it in levels)
 
     def states(self, every: Sequence[Mapping[h.Node, int]]) -> Iterator[tuple[State, ...]]:
         """The states of the counters that positions and conditions depend on, and of those of positions alone, if these
@@ -141,7 +157,7 @@ class _Body:
         for nodes in ([*wanted, *decided], wanted):
             roots = [it for it in self._computed_from(nodes) if all(it in state for state in every)]
             states = tuple(dict.fromkeys(tuple((it, state[it]) for it in roots) for state in every))
-            is_few = 0 < len(roots) <= _MOST_COUNTERS and len(states) <= _MOST_STATES
+            is_few = len(roots) <= _MOST_COUNTERS and len(states) <= _MOST_STATES
             if wanted and is_few and all(_is_32_bits(self.placed.types[it]) for it in roots):
                 yield states
 

@@ -24,7 +24,7 @@ from ...layout import ArrayLayout, Layout, ProductLayout, ScalarLayout
 from ...memory import STACK_LIMIT, is_padded
 from ...storage import Storage, StoragePlan
 from .. import budgets
-from ..analysis.alike import turns
+from ..analysis.alike import turns_together
 from ..analysis.body import Body, Level, find_body
 from ..analysis.bounds import constant_value
 from ..analysis.counts import has_atomics
@@ -114,7 +114,7 @@ class _Nest:
         """How often the code of a level is written."""
         if level.parent is None:
             return 1
-        found = turns(self.placed, self.forks, level, self.every[0]) if level in self.alike else None
+        found = turns_together(self.placed, self.forks, level, self.every[0]) if level in self.alike else None
         return self._turns(level.parent) * (1 if found is None else len(found))
 
     @cached_property
@@ -146,7 +146,7 @@ class _Nest:
         found: set[Level] = set()
         for level in self.body.levels:
             is_inside = level.parent is self.body.top or level.parent in found
-            if is_inside and turns(self.placed, self.forks, level, self.every[0]) is not None:
+            if is_inside and turns_together(self.placed, self.forks, level, self.every[0]) is not None:
                 found.add(level)
         return frozenset(found)
 
@@ -183,10 +183,10 @@ class _Nest:
         if inner and len(self.forks) > 1:
             return None
         for level in reversed(inner):
-            found = turns(self.placed, self.forks, level, counters)
+            found = turns_together(self.placed, self.forks, level, counters)
             if found is None:
                 return None
-            counters |= found[0]
+            counters |= found[0].counters
         return KnownValues(self.placed.types, self.forks, counters)
 
     def gang(self) -> Gang:

@@ -5,17 +5,17 @@ Code that some gangs skip has a jump around it. A loop runs while any lane is le
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
-from ..analysis.alike import turns
+from ..analysis.alike import Turn, turns, turns_together
 from ..analysis.body import Item, Level
 from ..analysis.costs import is_short
-from ..analysis.known import Values
-from ..analysis.live import Knowledge
+from ..analysis.live import Knowledge, Truth
 from ..context import GangContext
+from ..values.vectors import mask_text
 from .blocks import BlockEmitter
 from .counted_loops import CountedLoops
 from .guards import Guards
@@ -128,7 +128,7 @@ class Flow:
     def _writes_all_turns(context: GangContext) -> bool:
         """Whether all levels inside are loops that are written turn after turn."""
         gang, inner = context.gang, context.body.levels[1:]
-        is_of_loops = all(it.is_loop for it in inner) and not context.shapes.divergent
+        is_of_loops = all(it.is_loop for it in inner)
         return bool(gang.states) and not gang.is_straight and is_of_loops
 
     def _is_dead(self, item: Item) -> bool:
@@ -243,11 +243,10 @@ class Flow:
     def _emit_loop(self, item: Item, level: Level) -> None:
         """A loop; maybe turn after turn, or in two copies, one of which has no range tests."""
         known = self._site.known
-        is_together = level not in self._shapes.divergent
-        if known is not None and is_together and (not self._gang.is_straight or self._accesses_registers(level)):
-            found = turns(self._placed, self._gang.forks, level, known.values.counters)
+        if known is not None:
+            found = self._turns(level, known)
             if found is not None:
-                self._emit_turns(level, known, found)
+                self._emit_turns(item, level, known, found)
                 return
         with self._site.at(item.leader):
             version = self._counted.find(level, is_tested=self._is_tested)
@@ -269,23 +268,48 @@ class Flow:
         out.do(f"br label %{after}")
         out.open_merge(after, before)
 
+    def _turns(self, level: Level, known: Knowledge) -> Sequence[Turn] | None:
+        """The turns of a loop that is written turn after turn."""
+        find = turns if self._knows_ways else turns_together
+        if self._gang.is_straight and not self._accesses_registers(level):
+            return None
+        return find(self._placed, self._gang.forks, level, known.values.counters)
+
     def _accesses_registers(self, level: Level) -> bool:
         """Whether a loop accesses workgroup memory that is in registers."""
         nodes = (node for leader in level.leaders for node in self._placed.blocks[leader])
         collections = (it.collection if isinstance(it, h.Read) else it for it in nodes if is_access(it))
         return any(not isinstance(it, h.ConstantNode) and self._plan.of(it).is_in_registers for it in collections)
 
-    def _emit_turns(self, level: Level, known: Knowledge, turns: Sequence[Mapping[h.Node, Values]]) -> None:
-        """A loop that all lanes leave in the last of these turns."""
-        for counters in turns[:-1]:
+    def _emit_turns(self, item: Item, level: Level, known: Knowledge, turns: Sequence[Turn]) -> None:
+        """A loop that all lanes have left after the last of these turns."""
+        first, entering = int(self._site.base), self._masks.texts(self._shapes.item_keys[item])
+        for turn in turns:
+            in_turn = known.in_turn(level, turn)
+            live = in_turn.live(level.header)[first : first + self._gang.threads]
+            if all(it is False for it in live):
+                break
             self._blocks.begin_turn()
-            with self._masks.copied(), self._site.knowing(known.in_turn(level, counters)):
+            is_last = turn is turns[-1]
+            with nullcontext() if is_last else self._masks.copied(), self._site.knowing(in_turn):
+                if level in self._shapes.divergent:
+                    self._masks.set(self._shapes.keys[level.header], self._staying(entering, live))
                 self._merges.begin(level.header)
-                self.emit_level(level)
-        self._blocks.begin_turn()
-        with self._site.knowing(known.in_turn(level, turns[-1])), self._slots.level(level):
-            self._merges.begin(level.header)
-            self._emit_item(level.items[0], level)
+                if not is_last:
+                    self.emit_level(level)
+                else:
+                    with self._slots.level(level):
+                        self._emit_item(level.items[0], level)
+            if level in self._shapes.divergent:
+                entering = self._masks.taken(level.back)
+
+    def _staying(self, entering: Sequence[str], live: Sequence[Truth]) -> list[str | None]:
+        """The masks of a turn's header: constants as far as it is known which lanes are `live` there."""
+        lanes = self._gang.lanes
+        parts = [live[at : at + lanes] for at in range(0, len(live), lanes)]
+        return [
+            None if all(it) else mask if None in it else mask_text(it) for it, mask in zip(parts, entering, strict=True)
+        ]
 
     def _emit_one_loop(self, item: Item, level: Level) -> None:
         if level in self._shapes.divergent:

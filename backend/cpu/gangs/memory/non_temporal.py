@@ -9,6 +9,9 @@ The processor collects stores to a line in one of a few buffers, until the line 
 part of a line, and more lines than buffers are begun, it has to write lines in parts, which takes several times as
 long as ordinary stores: with 9 arrays of f32 and vectors of 32 bytes, a kernel took twice as long; with rows of a
 workgroup that are half a line, three times.
+
+An atomic operation that other threads may see waits until the buffers are written, so that a body with such operations
+has no such stores: where particles count themselves into cells, they took twice as long as ordinary ones.
 """
 
 from __future__ import annotations
@@ -42,13 +45,16 @@ class NonTemporalStores:
         self._memory = context.nodes.memory
         self._wanted = non_temporal_constant(context.placed.function)
         self._gang = context.gang
-        nodes = (it for leader in context.body.level_of for it in context.placed.blocks[leader])
-        self._stores = sum(isinstance(it, h.Write) and context.plan.of(it).is_only_written for it in nodes)
+        plan = context.plan
+        nodes = [it for leader in context.body.level_of for it in context.placed.blocks[leader]]
+        self._stores = sum(isinstance(it, h.Write) and plan.of(it).is_only_written for it in nodes)
+        self._waits = any(isinstance(it, h.Atomic) and plan.of(it).is_shared for it in nodes)
 
     def fill_lines(self, step: int) -> bool:
-        """Whether stores that are `step` bytes apart from thread to thread fill cache lines soon."""
+        """Whether stores that are `step` bytes apart from thread to thread fill cache lines soon, and nothing waits."""
         are_rows_whole = step * self._gang.factors[-1] >= _LINE
-        return step * self._gang.lanes >= _LINE or (are_rows_whole and self._stores <= _MOST_BEGUN)
+        is_soon = step * self._gang.lanes >= _LINE or (are_rows_whole and self._stores <= _MOST_BEGUN)
+        return is_soon and not self._waits
 
     def store(self, rows: Sequence[tuple[str, str]], leaf: ScalarLayout) -> None:
         """Store consecutive vectors, each given with its pointer."""
