@@ -305,11 +305,12 @@ class Flow:
 
     def _staying(self, entering: Sequence[str], live: Sequence[Truth]) -> list[str | None]:
         """The masks of a turn's header: constants as far as it is known which lanes are `live` there."""
-        lanes = self._gang.lanes
-        parts = [live[at : at + lanes] for at in range(0, len(live), lanes)]
-        return [
-            None if all(it) else mask if None in it else mask_text(it) for it, mask in zip(parts, entering, strict=True)
-        ]
+        masks = list[str | None]()
+        for part, mask in enumerate(entering):
+            lanes = live[part * self._gang.lanes :][: self._gang.lanes]
+            known = [it for it in lanes if it is not None]
+            masks.append(mask if len(known) < len(lanes) else None if all(known) else mask_text(known))
+        return masks
 
     def _emit_one_loop(self, item: Item, level: Level) -> None:
         if level in self._shapes.divergent:
