@@ -260,6 +260,67 @@ def test_values_in_storage_are_between_two_dispatches() -> None:
     assert agrees(both, "cpu")
 
 
+PACKED = {
+    "columns": "i: workgroup * unrolled(3)\nj: workgroup * unrolled(2) * invocation(4)\norder: k.0, i.1, j.1\n",
+    "whole rows": "i: workgroup * unrolled(4)\nj: workgroup * invocation(8)\norder: k.0, i.1\n",
+    "loops in parts": "i: workgroup\nj: workgroup * invocation(4)\nk: loop * loop(5)\norder: k.0, k.1\n",
+    "loops inside": "i: workgroup * loop(2)\nj: loop * loop(3) * invocation(4)\nk: loop * unrolled(2)\n"
+    "order: j.0, i.1, j.1, k.0, k.1\n",
+    "peeled": "i: workgroup\nj: workgroup * unrolled(2) * invocation(4)\nk: loop * unrolled(4)\n"
+    "order: k.0, k.1, j.1\npeel j, k\n",
+    "loops alone": "",
+}
+
+
+def product(**extra: Any) -> Nest:
+    nest = Nest("product")
+    i, j, k = nest.dim("m"), nest.dim("n"), nest.dim("inner", "k")
+    terms = nest.load("a", "f32", [i, k]) * nest.load("b", "f32", [k, j], **extra)
+    nest.store("c", nest.reduce("+", terms, on=[k]), [i, j])
+    return nest
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "gpu"])
+@pytest.mark.parametrize("point", PACKED.values(), ids=PACKED.keys())
+def test_loads_in_storage_are_in_the_order_in_which_they_are_read(point: str, device: str) -> None:
+    a, b = (
+        np.random.default_rng(it).integers(-4, 5, shape).astype(np.float32) for it, shape in ((0, (7, 9)), (1, (9, 11)))
+    )
+    sizes = {"m": 7, "n": 11, "inner": 9}
+    for kept in ("keep b0 in storage", "keep a0 in storage", "keep a0 in storage\nkeep b0 in storage"):
+        kernel = product().lower(point + kept, sizes=sizes)
+        assert kernel.run({"a": a, "b": b}, device=device)["c"].tolist() == (a @ b).tolist(), kept
+
+
+def test_how_loads_in_storage_lie() -> None:
+    sizes = {"m": 7, "n": 11, "inner": 9}
+    lowered = product().lower(PACKED["columns"] + "keep b0 in storage", sizes=sizes)
+    assert lowered.buffers(sizes)["b0_kept"].size == 2 * 9 * 2 * 4  # workgroups, inner, vectors, invocations
+    place = "b0_kept[((workgroup_id_x * 9u + t) * 2u + 1u) * 4u + local_invocation_id_x]"
+    assert lowered.wgsl.count(place) == 2  # stored once, and loaded once
+
+
+@pytest.mark.parametrize(
+    ("point", "sizes"),
+    [
+        pytest.param("i: workgroup\nj: workgroup * invocation(4)\n", {}, id="sizes are not known"),
+        pytest.param("i: workgroup\nj: workgroup * vector(4)\n", {"m": 7, "n": 12, "inner": 9}, id="vectors"),
+        pytest.param(
+            "i: workgroup\nj: workgroup * invocation(4)\nk: loop * loop(3)\nstage b0 at k.0\n",
+            {"m": 7, "n": 12, "inner": 9},
+            id="copied to workgroup memory",
+        ),
+    ],
+)
+def test_loads_in_storage_that_lie_row_by_row(point: str, sizes: dict[str, int]) -> None:
+    a, b = (
+        np.random.default_rng(it).integers(-4, 5, shape).astype(np.float32) for it, shape in ((0, (7, 9)), (1, (9, 12)))
+    )
+    lowered = product().lower(point + "keep b0 in storage", sizes=sizes)
+    assert lowered.buffers({"m": 7, "n": 12, "inner": 9})["b0_kept"].size == 12 * 9
+    assert lowered.run({"a": a, "b": b})["c"].tolist() == (a @ b).tolist()
+
+
 def test_conditions_in_storage_are_numbers() -> None:
     nest = Nest("above")
     i, j, k = nest.dim("rows"), nest.dim("columns"), nest.dim("columns")

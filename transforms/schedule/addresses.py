@@ -152,8 +152,9 @@ class Addresses:
 
     def pointer(self, array: str, subscripts: Sequence[Value], extents: Sequence[Affine] | None = None) -> Value:
         """The pointer to an element; `extents` are those of the array, unless they are given."""
-        subscripts = [*subscripts, *(self.at[it] for it in self.decided.partials.get(array, ()))]
-        offset = self.offset(subscripts, extents or self.decided.scope.arrays[array].extents)
+        decided = self.decided
+        subscripts = [*subscripts, *(self.at[it] for it in decided.partials.get(array, decided.packed.get(array, ())))]
+        offset = self.offset(subscripts, extents or decided.scope.arrays[array].extents)
         return self.frame.builder.access(self.frame.arrays[array], [offset])
 
     def offset(self, subscripts: Sequence[Value], extents: Sequence[Affine]) -> Value:

@@ -78,6 +78,8 @@ class Decided:
     reassociate: bool = False
     partials: Mapping[str, tuple[LevelName, ...]] = field(default_factory=dict[str, tuple[LevelName, ...]])
     """The arrays that get a part of each workgroup, with the levels whose iterations are the last subscripts of it."""
+    packed: Mapping[str, tuple[LevelName, ...]] = field(default_factory=dict[str, tuple[LevelName, ...]])
+    """The arrays between stages that are in the order of these levels, whose iterations are the subscripts."""
     scalars: frozenset[str] = frozenset()
     """Arrays that are bound as scalars, although all accesses may be vectors: other stages, or the
     other nodes of a graph, have other accesses.

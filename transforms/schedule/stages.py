@@ -153,6 +153,8 @@ class _Split:
     """The arrays of parts, by the carried values that they are parts of."""
     stored: dict[str, Array] = field(default_factory=dict[str, Array])
     """The arrays of values in storage."""
+    packed: dict[str, tuple[LevelName, ...]] = field(default_factory=dict[str, tuple[LevelName, ...]])
+    """The levels in whose order arrays are, by the values in storage."""
 
     def __post_init__(self) -> None:
         self.base = without_parts(self.whole)
@@ -167,7 +169,25 @@ class _Split:
         for keep in self.whole.decisions.kept:
             if keep.location is Location.STORAGE:
                 extents = [self.base.scope.dimensions[it].size for it in self.kept_on(keep.value)]
+                levels = self.packing(keep.value)
+                if levels is not None:
+                    self.packed[keep.value] = levels
+                    extents = [Affine((), self.base.count(it) or 0) for it in levels]
                 self.stored[keep.value] = self.array(f"{keep.value}_kept", self.type_of(keep.value), extents)
+
+    def packing(self, value: str) -> tuple[LevelName, ...] | None:
+        """The levels of a value's dimensions in the order in which they are gone through, so that what is read one
+        after the other lies side by side. None where their numbers are not known, or where it is read in another order,
+        too: by maps, as vectors, or for a copy in workgroup memory.
+        """
+        base = self.base
+        maps = (it.value for it in base.scope.values.values() if isinstance(it, Map))
+        staged = (load for stage in base.stages for load in stage.loads)
+        own = [it for it in base.order if it.dimension in self.kept_on(value)]
+        if value in (*maps, *staged) or any(base.is_vector(it) or not base.count(it) for it in own):
+            return None
+        places = {Execution.WORKGROUP: 0, Execution.INVOCATION: 2}
+        return tuple(sorted(own, key=lambda it: places.get(base.kind(it), 1)))
 
     def part_count(self, dimension: str) -> Affine:
         """The number of parts: that of the level's iterations."""
@@ -241,6 +261,7 @@ class _Split:
         statements = body.statements()
         nest = self.nest(statements, f"{self.whole.nest.name}_{number + 1}")
         partials = {self.arrays[fby.name].name: self.partial_levels(it) for it in carries for fby in it.fbys}
+        packed = {self.stored[it].name: self.packed[it] for it in (*holds, *loaded) if it in self.packed}
         sizes = {**self.whole.sizes, **_known(self.part_sizes, self.whole.sizes)}
         absent = _loads_of(self.whole.nest.body) - _loads_of(statements)
         iterated = {name for it in tasks_of(Scope(nest)) for name in it.dimensions}
@@ -252,7 +273,7 @@ class _Split:
             private=tuple(it for it in decisions.private if it in arrays),
             kept=tuple(it for it in decisions.kept if it.value in values and it.value not in self.stored),
         )
-        made = replace(self.whole, nest=nest, decisions=decisions, sizes=sizes, partials=partials)
+        made = replace(self.whole, nest=nest, decisions=decisions, sizes=sizes, partials=partials, packed=packed)
         return replace(made, decisions=_completed(made))
 
     def nest(self, statements: Sequence[Statement], name: str) -> Nest:
@@ -318,7 +339,8 @@ class _Body:
             for fby in carry.fbys:
                 self.store_part(fby, carry)
         for name in self.holds:
-            self.store(self.split.stored[name], name, self.split.type_of(name), self.split.kept_on(name))
+            subscripts = self.subscripts(name)
+            self.store(self.split.stored[name], name, self.split.type_of(name), self.split.kept_on(name), subscripts)
         return self.made
 
     def is_joined(self, statement: Statement) -> bool:
@@ -370,16 +392,22 @@ class _Body:
     def load_part(self, fby: Fby, outer: tuple[str, ...], on: tuple[str, ...]) -> Use:
         array = self.split.arrays[fby.name]
         name = self.split.names.fresh(f"{fby.name}_part")
-        self.made.append(_load(name, array, (*outer, *on)))
+        dimensions = (*outer, *on)
+        self.made.append(_load(name, array, dimensions, _subscripts(dimensions)))
         return Use(name) if array.type is fby.type else self.compute("bool", fby.type, (Use(name),), (*outer, *on))
 
     def load_kept(self, name: str) -> None:
         array, type, on = self.split.stored[name], self.split.type_of(name), self.split.kept_on(name)
+        subscripts = self.subscripts(name)
         if array.type is type:
-            self.made.append(_load(name, array, on))
+            self.made.append(_load(name, array, on, subscripts))
             return
         number = self.split.names.fresh(f"{name}_number")
-        self.made += [_load(number, array, on), Compute(name, type, "bool", (Use(number),), on)]
+        self.made += [_load(number, array, on, subscripts), Compute(name, type, "bool", (Use(number),), on)]
+
+    def subscripts(self, name: str) -> tuple[Affine, ...]:
+        """Those of a value in storage; those of packed arrays are iterations of levels."""
+        return () if name in self.split.packed else _subscripts(self.split.kept_on(name))
 
     def compute(self, function: str, type: ElementType, operands: tuple[Operand, ...], on: tuple[str, ...]) -> Use:
         name = self.split.names.fresh("t")
@@ -416,15 +444,17 @@ class _Body:
         array = self.split.arrays[fby.name]
         name = self.split.names.fresh(f"{fby.name}_end")
         self.made.append(Last(name, fby.type, fby.name, fby.dimensions))
-        self.store(array, name, fby.type, outer)
+        self.store(array, name, fby.type, outer, _subscripts(outer))
 
-    def store(self, array: Array, name: str, type: ElementType, on: tuple[str, ...]) -> None:
+    def store(
+        self, array: Array, name: str, type: ElementType, on: tuple[str, ...], subscripts: tuple[Affine, ...]
+    ) -> None:
         value = Use(name) if array.type is type else self.compute("u32", array.type, (Use(name),), on)
-        self.made.append(Store(array.name, _subscripts(on), value, on))
+        self.made.append(Store(array.name, subscripts, value, on))
 
 
-def _load(name: str, array: Array, on: tuple[str, ...]) -> Load:
-    return Load(name, array.type, array.name, _subscripts(on), Boundary.INSIDE, on)
+def _load(name: str, array: Array, on: tuple[str, ...], subscripts: tuple[Affine, ...]) -> Load:
+    return Load(name, array.type, array.name, subscripts, Boundary.INSIDE, on)
 
 
 def _subscripts(dimensions: tuple[str, ...]) -> tuple[Affine, ...]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Final
 
-from ..ir.schedule.nodes import Decisions, Execution, Level
+from ..ir.schedule.nodes import Decisions, Execution, Keep, Level, Location
 from .choices import Facts, with_workgroups
 from .level_patterns import Levels
 
@@ -26,6 +26,8 @@ _COLUMNS: Final = (1, 2, 3, 4)
 """Vectors of a block."""
 _ROWS: Final = (1, 4, 6, 8, 12)
 """Rows of a block along another dimension."""
+_FEWEST_PACKED: Final = 8
+"""Outputs of blocks for which what they load is also tried in the order in which it is read."""
 _MOST_SUMS: Final = 32
 """Rows and columns make at most as many outputs: more do not fit in registers."""
 
@@ -54,7 +56,16 @@ def _of_pair(facts: Facts, free: list[str], along: str, other: str | None) -> It
         levels[along] = (*levels[along], *_unrolled(columns), Level(Execution.INVOCATION, lanes))
         if other is not None:
             levels[other] = (*levels[other], *_unrolled(rows))
-        yield from _with_grids(facts, facts.with_levels(Decisions((), ()), levels))
+        made = facts.with_levels(Decisions((), ()), levels)
+        yield from _with_grids(facts, made)
+        if columns * rows >= _FEWEST_PACKED:
+            yield from _with_grids(facts, replace(made, kept=_packed(facts, along)))
+
+
+def _packed(facts: Facts, along: str) -> tuple[Keep, ...]:
+    """What blocks load as vectors, again for each row of blocks, in storage in the order in which it is read."""
+    scope = facts.plain.scope
+    return tuple(Keep(it, Location.STORAGE) for it in facts.read_again if {along} < scope.dimensions_of(it))
 
 
 def _squares(facts: Facts, free: list[str], along: str, other: str) -> Iterator[Decisions]:

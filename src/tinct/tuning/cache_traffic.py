@@ -7,7 +7,7 @@ for each iteration of the loops around it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Final, Literal
@@ -108,10 +108,7 @@ class Traffic:
     def _boxes(self, at: int) -> list[Box]:
         """What one iteration of the loops outside of a position touches of each array."""
         if at not in self._known:
-            reach: dict[str, int] = {}
-            for it in self.loops[at:]:
-                reach[it.dimension] = reach.get(it.dimension, 0) + (it.count - 1) * it.stride
-            self._known[at] = [self._box(it, reach) for it in self.accesses]
+            self._known[at] = [self._box(it, self.loops[at:]) for it in self.accesses]
         return self._known[at]
 
     @cached_property
@@ -147,14 +144,27 @@ class Traffic:
             level.dimension, max(self.decided.count(level) or 0, 1), self.decided.strides(level.dimension)[level]
         )
 
-    def _box(self, access: Access, reach: Mapping[str, int]) -> Box:
-        """What is touched of an array by indices of dimensions that are so far apart."""
+    def _box(self, access: Access, inside: Sequence[Turns]) -> Box:
+        """What is touched of an array in some loops."""
         extents = self.lanes.extents[access.array]
+        packed = self.decided.packed.get(access.array)
+        if packed is not None:
+            counts = tuple(self._touched(it, extent, inside) for it, extent in zip(packed, extents, strict=True))
+            return Box(counts, extents, element_bytes(self.decided, access.array))
+        reach: dict[str, int] = {}
+        for it in inside:
+            reach[it.dimension] = reach.get(it.dimension, 0) + (it.count - 1) * it.stride
         touched = [
             min(extent, 1 + span + sum(abs(it.coefficient) * reach.get(it.name, 0) for it in subscript.terms))
             for subscript, span, extent in zip(access.subscripts, access.spans, extents, strict=False)
         ]
         return Box((*touched, *extents[len(touched) :]), extents, element_bytes(self.decided, access.array))
+
+    def _touched(self, level: LevelName, count: int, inside: Sequence[Turns]) -> int:
+        """How many iterations of a level there are in some loops, of which some may go through a part of them."""
+        stride = self.decided.strides(level.dimension)[level]
+        own = [it for it in inside if it.dimension == level.dimension and stride <= it.stride < stride * count]
+        return min(count, 1 + sum((it.count - 1) * it.stride // stride for it in own))
 
 
 @dataclass(frozen=True, slots=True)

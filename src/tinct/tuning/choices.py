@@ -37,7 +37,7 @@ from ..transforms.schedule.decided import AT_ONCE, Decided, kind_of
 from ..transforms.schedule.equal_values import needed_again
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.stages import part_dimensions
-from ..transforms.schedule.tasks import Carry
+from ..transforms.schedule.tasks import Carry, Task
 from .level_patterns import Levels, part_factors, patterns
 
 _WITHOUT_JOINING: Final = {
@@ -136,6 +136,16 @@ class Facts:
     def needed_again(self) -> tuple[str, ...]:
         """The values that other loops need."""
         return needed_again(self.nest)
+
+    @cached_property
+    def read_again(self) -> tuple[str, ...]:
+        """The loads that are made again for each iteration of a dimension that they do not depend on."""
+        plain = self.plain
+        loads = {it for task in plain.tasks for it in plain.demand_of(task).loads if self._is_repeated(it, task)}
+        return tuple(name for name in plain.scope.values if name in loads)
+
+    def _is_repeated(self, load: str, task: Task) -> bool:
+        return self.plain.scope.dimensions_of(load) < task.dimensions
 
     @cached_property
     def patterns(self) -> dict[str, list[Levels]]:
@@ -372,13 +382,16 @@ def other_private(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
 
 
 def other_locations(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
-    """Another location, or none, for one value that other loops need."""
+    """Another location, or none, for one value that other loops need, or that is loaded again and again: in storage it
+    is in the order in which it is read.
+    """
     kept = {it.value: it.location for it in decisions.kept}
-    for name in facts.needed_again:
+    places = dict.fromkeys(facts.read_again, (Location.STORAGE,)) | dict.fromkeys(facts.needed_again, _BETWEEN_LOOPS)
+    for name, locations in places.items():
         rest = tuple(it for it in decisions.kept if it.value != name)
         if name in kept:
             yield replace(decisions, kept=rest)
-        for location in _BETWEEN_LOOPS:
+        for location in locations:
             if location is not kept.get(name):
                 yield replace(decisions, kept=(*rest, Keep(name, location)))
 

@@ -129,7 +129,8 @@ class DecisionSpace:
     def _described(self, point: Decisions) -> tuple[Hashable, Hashable]:
         if point not in self._descriptions:
             levels = sorted(self.facts.levels(point).items(), key=itemgetter(0))
-            kind = tuple((name, *(it.execution.value for it in its)) for name, its in levels), bool(point.stages)
+            copies = bool(point.stages), tuple(it.location.value for it in point.kept)
+            kind = tuple((name, *(it.execution.value for it in its)) for name, its in levels), copies
             factors = tuple(it.factor for _, its in levels for it in its)
             self._descriptions[point] = kind, (kind, factors)
         return self._descriptions[point]

@@ -115,6 +115,9 @@ class Lanes:
 
     def _step(self, array: str, subscripts: Sequence[Affine], level: LevelName) -> int:
         """How many elements apart neighbouring iterations of a level are."""
+        if array in self.decided.packed:
+            levels = self.decided.packed[array]
+            return dict(zip(levels, row_strides(self.extents[array]), strict=True)).get(level, 0)
         stride = self.decided.strides(level.dimension)[level]
         strides = row_strides(self.extents[array])
         return sum(

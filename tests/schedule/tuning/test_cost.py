@@ -109,10 +109,22 @@ def test_rows_in_pages_of_their_own() -> None:
             "i: workgroup\nj: workgroup * invocation(16)\nk: loop * unrolled(16)\norder: k.0, k.1",
             id="code is small",
         ),
+        pytest.param(
+            "i: workgroup * unrolled(6)\nj: workgroup * unrolled(4) * invocation(16)\norder: k.0, i.1, j.1\n"
+            "keep b0 in storage",
+            "i: workgroup * unrolled(6)\nj: workgroup * unrolled(4) * invocation(16)\norder: k.0, i.1, j.1",
+            id="what is read lies side by side",
+        ),
     ],
 )
 def test_what_is_cheaper(better: str, worse: str) -> None:
     assert expected(better) < expected(worse)
+
+
+def test_what_is_read_once_is_not_copied() -> None:
+    sizes = {"m": 1, "n": 512, "inner": 512}
+    point = "i: workgroup\nj: workgroup * invocation(16)"
+    assert expected(point, sizes=sizes) < expected(point + "\nkeep b0 in storage", sizes=sizes)
 
 
 def test_slower_machines_take_longer() -> None:

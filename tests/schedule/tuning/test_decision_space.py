@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from tinct import parse_nest
-from tinct.ir.schedule.nodes import Decisions, Execution, Level, Location
+from tinct.ir.schedule.nodes import Decisions, Execution, Keep, Level, Location
 from tinct.ir.schedule.text import parse_decisions, print_decisions
 from tinct.transforms.schedule.decided import Decided
 from tinct.tuning.choices import CHOICES, MOVES, Facts
@@ -19,6 +19,7 @@ from tinct.tuning.rates import ASSUMED
 
 from ..nests import EVERYTHING, ROW_SUMS, SOFTMAX
 from ..random_nests import random_sample
+from .test_cost import SIZES, product
 
 
 def space_of(text: str, sizes: Mapping[str, int], *, reassociate: bool = True) -> DecisionSpace:
@@ -141,6 +142,9 @@ def test_each_choice_gives_others_of_its_kind() -> None:
     found = list(CHOICES["locations"](shares.facts, shares.simple()))
     assert {it.kept[0].value for it in found} == {"x0", "e"}
     assert all(map(shares.is_legal, (it for it in found if it.kept[0].location is Location.STORAGE)))
+    products = DecisionSpace(Facts(product().ir, SIZES), lambda it: cost_of(it, ASSUMED))
+    again = [it.kept for it in CHOICES["locations"](products.facts, products.simple())]
+    assert again == [(Keep(it, Location.STORAGE),) for it in ("a0", "b0")]
     (less, *others) = CHOICES["locations"](shares.facts, found[0])
     assert less.kept == ()
     assert len(others) == len(found) - 1
