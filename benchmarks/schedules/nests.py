@@ -88,10 +88,10 @@ def attention(scale: float) -> Nest:
 
 
 def histogram() -> Nest:
-    """Of 256 bins; numbers past the last one are not counted."""
+    """Of 256 bins: numbers are counted by their lowest byte."""
     nest = Nest("histogram")
     i = nest.dim("n")
-    nest.scatter("counts", 1, [nest.load("x", "u32", [i])], extents=[BINS], type="u32")
+    nest.scatter("counts", 1, [nest.load("x", "u32", [i]) % BINS], extents=[BINS], type="u32")
     return nest
 
 

@@ -79,7 +79,7 @@ def attention(scale: float) -> Callable[..., Array]:
 
 
 def histogram(x: Array) -> Array:
-    return np.bincount(x, minlength=BINS)[:BINS].astype(np.uint32)
+    return np.bincount(x % BINS, minlength=BINS).astype(np.uint32)
 
 
 def binomial(u: Array) -> Array:

@@ -321,6 +321,17 @@ def test_loads_in_storage_that_lie_row_by_row(point: str, sizes: dict[str, int])
     assert lowered.run({"a": a, "b": b})["c"].tolist() == (a @ b).tolist()
 
 
+@pytest.mark.parametrize("sizes", [{}, SIZES], ids=["any sizes", "known sizes"])
+def test_what_atomic_operations_join_is_an_output(sizes: dict[str, int]) -> None:
+    nest = Nest("sums")
+    i, j = nest.dim("rows"), nest.dim("columns")
+    total = nest.reduce("+", nest.load("x", "i32", [i, j]), on=[j])
+    nest.store("y", total * 2, [i])
+    levels = f"i: workgroup * invocation(2)\nj: atomic * loop(4)\nkeep {total.name} in storage"
+    with pytest.raises(InputError, match=r"atomic operations join 'acc_last' in an output, .* \[keep\]"):
+        nest.lower(levels, sizes=sizes)
+
+
 def test_conditions_in_storage_are_numbers() -> None:
     nest = Nest("above")
     i, j, k = nest.dim("rows"), nest.dim("columns"), nest.dim("columns")

@@ -175,6 +175,13 @@ def keep_mistakes(decided: Decided) -> Iterator[str]:
             yield f"{name!r} is kept twice"
         elif isinstance(value, Fby) and decided.location(name) is Location.STORAGE:
             yield f"{name!r} is carried, and not yet what it will be at the end: keep a copy of it in storage"
+        elif decided.location(name) is Location.STORAGE and _is_joined_by_atomics(name, decided):
+            yield f"atomic operations join {name!r} in an output, and not in memory between two dispatches"
+
+
+def _is_joined_by_atomics(name: str, decided: Decided) -> bool:
+    carry = decided.homes.get(name)
+    return carry is not None and any(decided.execution(it) is Execution.ATOMIC for it in decided.joined(carry))
 
 
 def location_mistakes(decided: Decided) -> Iterator[str]:

@@ -7,9 +7,9 @@ registers, or a size, better.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import product
+from itertools import permutations, product
 from typing import Final
 
 from ..ir.schedule.nodes import Decisions, Execution, Keep, Level, Location
@@ -26,6 +26,10 @@ _COLUMNS: Final = (1, 2, 3, 4)
 """Vectors of a block."""
 _ROWS: Final = (1, 4, 6, 8, 12)
 """Rows of a block along another dimension."""
+_LANES_OF_WINDOWS: Final = (16, 32)
+"""The invocations along that dimension where what is summed up is written out."""
+_MOST_WRITTEN: Final = 8
+"""The longest window that is written out."""
 _FEWEST_PACKED: Final = 8
 """Outputs of blocks for which what they load is also tried in the order in which it is read."""
 _MOST_SUMS: Final = 32
@@ -60,6 +64,35 @@ def _of_pair(facts: Facts, free: list[str], along: str, other: str | None) -> It
         yield from _with_grids(facts, made)
         if columns * rows >= _FEWEST_PACKED:
             yield from _with_grids(facts, replace(made, kept=_packed(facts, along)))
+
+
+def windows(facts: Facts) -> Iterator[Decisions]:
+    """Blocks of a stencil: what it sums up along one dimension is written out, so that each element is loaded once for
+    several outputs. Of the border, which costs more, the interior is apart.
+    """
+    free = [it for it in facts.extents if it not in facts.carried]
+    for along, other in permutations(free, 2):
+        for lanes, columns, rows in product(_LANES_OF_WINDOWS, _COLUMNS, _ROWS[1:]):
+            if columns * rows <= _MOST_SUMS:
+                levels = _spread(facts, free)
+                levels[along] = (*levels[along], *_unrolled(columns), Level(Execution.INVOCATION, lanes))
+                levels[other] = (*levels[other], *_unrolled(rows))
+                yield from _with_window(facts, levels, other)
+
+
+def _with_window(facts: Facts, levels: Mapping[str, Levels], along: str) -> Iterator[Decisions]:
+    window = [it for it in _summed_with(facts, along) if facts.extents[it] <= _MOST_WRITTEN]
+    if window:
+        its = {**levels, **dict.fromkeys(window, (Level(Execution.UNROLLED, None),))}
+        peeled = tuple(it for it in facts.extents if it in facts.bounded - facts.carried)
+        made = facts.with_levels(Decisions((), ()), its)
+        yield replace(made, order=facts.order_from_carried(its), peeled=peeled)
+
+
+def _summed_with(facts: Facts, along: str) -> list[str]:
+    """The dimensions that values are carried along whose index is added to another one's in a subscript."""
+    subscripts = [names for names in facts.sums if along in names]
+    return [it for it in facts.extents if it in facts.carried and any(it in names for names in subscripts)]
 
 
 def _packed(facts: Facts, along: str) -> tuple[Keep, ...]:

@@ -54,6 +54,8 @@ _FEW_PARTS: Final = 8
 _MOST_JOINING: Final = 64
 """Invocations that join parts, unless other levels are chosen."""
 
+_FEWEST_IN_ORDER: Final = 4096
+"""Elements below which it does not matter in which order they lie: they stay in the first cache."""
 _BETWEEN_LOOPS: Final = (Location.REGISTERS, Location.WORKGROUP, Location.STORAGE)
 """Where a value may be that another loop needs."""
 
@@ -105,6 +107,16 @@ class Facts:
         return frozenset(term.name for it in tested for subscript in it.subscripts for term in subscript.terms)
 
     @cached_property
+    def sums(self) -> frozenset[frozenset[str]]:
+        """The dimensions of each subscript of a load."""
+        loads = [it for it in self.plain.scope.values.values() if isinstance(it, Load)]
+        return frozenset(
+            frozenset(term.name for term in it.terms if term.name in self.extents)
+            for load in loads
+            for it in load.subscripts
+        )
+
+    @cached_property
     def in_parts(self) -> frozenset[str]:
         """The dimensions along which only values are carried that may be accumulated in parts."""
         carries = [it for it in self.plain.tasks if isinstance(it, Carry)]
@@ -139,13 +151,14 @@ class Facts:
 
     @cached_property
     def read_again(self) -> tuple[str, ...]:
-        """The loads that are made again for each iteration of a dimension that they do not depend on."""
+        """The loads of many elements that are made again for each iteration of a dimension they do not depend on."""
         plain = self.plain
         loads = {it for task in plain.tasks for it in plain.demand_of(task).loads if self._is_repeated(it, task)}
         return tuple(name for name in plain.scope.values if name in loads)
 
     def _is_repeated(self, load: str, task: Task) -> bool:
-        return self.plain.scope.dimensions_of(load) < task.dimensions
+        own = self.plain.scope.dimensions_of(load)
+        return own < task.dimensions and prod(self.extents[it] for it in own) >= _FEWEST_IN_ORDER
 
     @cached_property
     def patterns(self) -> dict[str, list[Levels]]:
@@ -202,6 +215,11 @@ class Facts:
         names = sequential(levels)
         order = tuple(sorted(names, key=lambda it: (_is_written_out(levels, it), self.is_carried(it.dimension))))
         return () if order == tuple(self.declared(names)) else order
+
+    def order_from_carried(self, levels: Mapping[str, Levels]) -> tuple[LevelName, ...]:
+        """Loops outermost; of loops and of written-out levels, first those of dimensions that values are carried on."""
+        names = sequential(levels)
+        return tuple(sorted(names, key=lambda it: (_is_written_out(levels, it), not self.is_carried(it.dimension))))
 
     def declared(self, names: Sequence[LevelName]) -> list[LevelName]:
         """Levels in the order of the declarations, parts last."""
@@ -272,9 +290,7 @@ def other_orders(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
     levels = facts.levels(decisions)
     yield replace(decisions, order=facts.usual_order(levels))
     yield replace(decisions, order=())
-    names = sequential(levels)
-    outside = sorted(names, key=lambda it: (_is_written_out(levels, it), not facts.is_carried(it.dimension)))
-    yield replace(decisions, order=tuple(outside))
+    yield replace(decisions, order=facts.order_from_carried(levels))
 
 
 def other_grids(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:

@@ -8,15 +8,29 @@ operations, barriers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 from ..base.cached import cached_property
 from ..ir.schedule.extents import extents_of
-from ..ir.schedule.nodes import Array, Buffering, Compute, Execution, Fby, Last, LevelName, Load, Map, Scatter, Stage
-from ..ir.schedule.scope import Writing, used_by
+from ..ir.schedule.nodes import (
+    Affine,
+    Array,
+    Boundary,
+    Buffering,
+    Compute,
+    Execution,
+    Fby,
+    Last,
+    LevelName,
+    Load,
+    Map,
+    Scatter,
+    Stage,
+)
+from ..ir.schedule.scope import Value, Writing, used_by
 from ..transforms.schedule.decided import IN_PARTS, WRITTEN_OUT, Decided
 from ..transforms.schedule.outputs import known_length
 from ..transforms.schedule.reciprocals import is_by_reciprocal
@@ -57,6 +71,8 @@ _EXPENSIVE: Final = {
     "pow": 30.0,
 }
 """Operations that a function stands for; all others are one. Only ranks depend on them."""
+_CLAMPED: Final = 1.5
+"""Operations that clamping a subscript takes, or comparing it with the extent of the array."""
 _SMALL_BODY: Final = 20
 _MOST_PARTS: Final = 4
 _SOME_PARTS: Final = 2
@@ -77,9 +93,11 @@ _LARGE_CODE: Final = 400.0
 """Operations and accesses of code that takes seconds to compile, so that it is ranked as if it ran half as fast."""
 
 
-def cost_of(decided: Decided, rates: Rates) -> Cost:
-    """What a nest with legal decisions takes on a device, in one dispatch or several. All sizes are known."""
-    models = [_Model(it, rates) for it in stages_of(decided).stages]
+def cost_of(decided: Decided, rates: Rates, *, contract: bool = False) -> Cost:
+    """What a nest with legal decisions takes on a device, in one dispatch or several. All sizes are known. With
+    `contract`, products that are added to something are no operations of their own.
+    """
+    models = [_Model(it, rates, contract) for it in stages_of(decided).stages]
     least, expected = sum(it.least for it in models), sum(it.expected for it in models)
     return Cost(max(_SAFETY * least, _TRUST * expected), expected)
 
@@ -88,6 +106,7 @@ def cost_of(decided: Decided, rates: Rates) -> Cost:
 class _Model:
     decided: Decided
     rates: Rates
+    contract: bool
 
     @cached_property
     def least(self) -> float:
@@ -242,11 +261,13 @@ class _Model:
             value = scope.values[name]
             if not isinstance(value, (Compute, Load)):
                 continue
-            points, hoisted = self._points(name, task), self._turns_without(task, self._of(name, task))
+            hoisted = self._turns_without(task, self._of(name, task))
             if isinstance(value, Compute):
-                price = 1.0 if is_by_reciprocal(value, self.decided) else _EXPENSIVE.get(value.function, 1.0)
-                operations += points * price / hoisted
+                points = self._points(name, task)
+                operations += points * self._price(value) / hoisted
             else:
+                points = self._elements(value, task)
+                operations += points * _CLAMPED * self._tested(value) / hoisted
                 accesses += points
                 loads += points * self.lanes.access(value.array, value.subscripts) / hoisted
         if isinstance(task, Write):
@@ -256,6 +277,28 @@ class _Model:
             return _Body(operations, loads, accesses, 0.0)
         written = self._count(it for it in self._written(task))
         return _Body(operations, loads, accesses, float(written))
+
+    def _price(self, value: Compute) -> float:
+        """The operations that an operation on a vector stands for."""
+        if value.name in self._fused:
+            return 0.0
+        return 1.0 if is_by_reciprocal(value, self.decided) else _EXPENSIVE.get(value.function, 1.0)
+
+    @cached_property
+    def _fused(self) -> frozenset[str]:
+        """The products that are only added to something, or subtracted, in one operation."""
+        values = self.decided.scope.values.values()
+        others = {name for it in values if not _is_sum(it) for name in used_by(it)}
+        sums = {name for it in values if _is_sum(it) for name in used_by(it)}
+        products = {it.name for it in values if isinstance(it, Compute) and it.function == "*"}
+        return frozenset(products & sums - others) if self.contract else frozenset()
+
+    def _tested(self, load: Load) -> int:
+        """How many subscripts of a load are clamped, or compared with the extent of the array."""
+        peeled = self.decided.decisions.peeled
+        tested = [it for at, it in enumerate(load.subscripts) if not self.decided.is_inside(load, at, {})]
+        outside = load.boundary is not Boundary.INSIDE
+        return sum(not any(term.name in peeled for term in it.terms) for it in tested) if outside else 0
 
     def _spilled(self, task: Task) -> int:
         """The registers of a vector of invocations that are moved to the stack and back."""
@@ -338,6 +381,24 @@ class _Model:
         dimensions = self._of(name, task)
         return self._count(it for it in self._written(task) if it.dimension in dimensions)
 
+    def _elements(self, load: Load, task: Task) -> int:
+        """How many elements one turn loads for each lane: fewer than there are points where a window of a stencil moves
+        on by less than its size.
+        """
+        written = [it for it in self._written(task) if it.dimension in self._of(load.name, task)]
+        if not load.subscripts:
+            return self._count(written)
+        return prod(self._distinct(it, written) for it in load.subscripts)
+
+    def _distinct(self, subscript: Affine, written: Sequence[LevelName]) -> int:
+        """How many values a subscript has in the iterations of some levels."""
+        factors = {it.name: abs(it.coefficient) for it in subscript.terms}
+        own = [it for it in written if factors.get(it.dimension)]
+        reach = sum(
+            factors[it.dimension] * self.decided.strides(it.dimension)[it] * (self._count([it]) - 1) for it in own
+        )
+        return min(self._count(own), 1 + reach)
+
     def _of(self, name: str, task: Task) -> frozenset[str]:
         """The dimensions of a value in a task; all of the task's for one that is computed again by way of a map."""
         dimensions = self.decided.scope.dimensions_of(name)
@@ -350,6 +411,10 @@ class _Model:
     @cached_property
     def _needed_by(self) -> Mapping[Task, list[str]]:
         return {it: needed(it, self.decided) for it in self.decided.tasks}
+
+
+def _is_sum(value: Value) -> bool:
+    return isinstance(value, Compute) and value.function in ("+", "-")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from ..ir.schedule.nodes import Decisions, Execution, Level
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.tasks import Carry
-from .blocks import blocks
+from .blocks import blocks, windows
 from .choices import CHOICES, MOVES, Facts, other_sharing
 from .level_patterns import Levels
 from .search import Cost
@@ -27,6 +27,8 @@ _SHARE: Final = {"stages": 0.2, "peel": 0.2, "grid": 0.3, "sharing": 0.3, "subgr
 """How often random points have decisions of a kind: those that rarely help are mostly left to the search."""
 _SIMD: Final = 64
 """Invocations of a workgroup in the point that a search begins with."""
+_MOST_WINDOWED: Final = 3
+"""Blocks of a stencil that a search begins with."""
 _INVOCATIONS: Final = (16, 32, 64, 128, 256)
 """Those of workgroups for rows."""
 
@@ -62,9 +64,10 @@ class DecisionSpace:
 
     def starts(self) -> Sequence[Decisions]:
         """Points that were good before, one with invocations for each element of the outputs, where these are few,
-        the one whose workgroups share the reductions that costs least, and one with a workgroup for each row.
+        the one whose workgroups share the reductions that costs least, one with a workgroup for each row, and blocks of
+        a stencil.
         """
-        found = dict.fromkeys((*self.kept, self.simple(), self.shared(), self.by_rows()))
+        found = dict.fromkeys((*self.kept, self.simple(), self.shared(), self.by_rows(), *self.windowed()))
         return [it for it in found if self.is_legal(it)]
 
     def simple(self) -> Decisions:
@@ -92,6 +95,13 @@ class DecisionSpace:
         bases = [simple, facts.with_levels(simple, {**levels, longest: its})]
         found = [it for base in bases for it in other_sharing(facts, base) if self.is_legal(it)]
         return min(found, key=lambda it: self.cost(it).expected, default=simple)
+
+    def windowed(self) -> Sequence[Decisions]:
+        """Blocks of a stencil that load each element once for several outputs: of each kind those that cost least."""
+        found: dict[Hashable, Decisions] = {}
+        for point in sorted(filter(self.is_legal, windows(self.facts)), key=lambda it: self.cost(it).expected):
+            found.setdefault(self.kind(point), point)
+        return list(found.values())[:_MOST_WINDOWED]
 
     def by_rows(self, invocations: int = _SIMD) -> Decisions:
         """A workgroup for each row that is first reduced and then gone through again, as in softmax. Its invocations

@@ -121,6 +121,17 @@ def test_what_is_cheaper(better: str, worse: str) -> None:
     assert expected(better) < expected(worse)
 
 
+def test_products_that_are_added_are_no_operations_of_their_own() -> None:
+    point = decided(BLOCK)
+    assert cost_of(point, ASSUMED, contract=True).expected < cost_of(point, ASSUMED).expected
+    nest = Nest("squares")
+    i = nest.dim("n")
+    x = nest.load("x", "f32", [i])
+    nest.store("y", x * x, [i])
+    alone = Decided(nest.ir, parse_decisions(""), {"n": 512})
+    assert cost_of(alone, ASSUMED, contract=True) == cost_of(alone, ASSUMED)
+
+
 def test_what_is_read_once_is_not_copied() -> None:
     sizes = {"m": 1, "n": 512, "inner": 512}
     point = "i: workgroup\nj: workgroup * invocation(16)"

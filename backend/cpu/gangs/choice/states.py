@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import gcd
+from math import gcd, inf
 from typing import TypeGuard
 
 from .....base.cached import cached_property
@@ -23,7 +23,7 @@ from ...memory import is_padded
 from ...storage import StoragePlan
 from .. import budgets
 from ..analysis.alike import turns, turns_together
-from ..analysis.body import Body, find_body
+from ..analysis.body import Body, Level, find_body
 from ..analysis.counts import has_atomics
 from ..analysis.known import KnownValues
 from ..analysis.live import Knowledge
@@ -42,6 +42,8 @@ _KEPT, _PICKED = 4, 2
 take the place of an irregular access in a state.
 """
 _PARTS = 4
+_MOST_EVALUATED = 400_000
+"""The most operations that are executed at compile time for one state: a quarter of a second."""
 
 
 def with_states(placed: Placement, plan: StoragePlan, gangs: Sequence[Gang], native: int) -> list[Gang]:
@@ -121,16 +123,21 @@ class _Body:
         return [it.condition for it in branches if isinstance(it, h.If)]
 
     def is_plain(self) -> bool:
-        """Whether the turns of all loops are known, and threads do something, but no calls or atomic operations, except
-        counts.
+        """Whether threads do something, but no calls or atomic operations, except counts, and the turns of all loops are
+        known and few enough to be executed for each thread.
         """
-        loops = [it for it in self.body.levels if it.is_loop]
         is_simple = bool(self.inside) and not any(isinstance(it, h.Call) for it in self.inside)
-        return (
-            is_simple
-            and not has_atomics(self.placed, self.inside)
-            and all(turns(self.placed, self.forks, it, {}) is not None for it in loops)
-        )
+        return is_simple and not has_atomics(self.placed, self.inside) and self._evaluated() <= _MOST_EVALUATED
+
+    def _evaluated(self) -> float:
+        """The operations of all threads, in all turns of loops; infinite if these are not known."""
+        written: dict[Level, float] = {}
+        for level in self.body.levels:  # outer ones come first
+            around = 1.0 if level.parent is None else written[level.parent]
+            found = turns(self.placed, self.forks, level, {}) if level.is_loop else [None]
+            written[level] = around * (inf if found is None else len(found))
+        each = sum(written[level] * sum(len(self.placed.blocks[it]) for it in blocks_of(level)) for level in written)
+        return each * Gang(self.forks, self.native).count
 
     @property
     def has_own_rows(self) -> bool:
