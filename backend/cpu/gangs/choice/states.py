@@ -123,8 +123,8 @@ class _Body:
         return [it.condition for it in branches if isinstance(it, h.If)]
 
     def is_plain(self) -> bool:
-        """Whether threads do something, but no calls or atomic operations, except counts, and the turns of all loops are
-        known and few enough to be executed for each thread.
+        """Whether threads do something, but no calls or atomic operations, except counts, and the turns of all loops
+        are known and few enough to be executed for each thread.
         """
         is_simple = bool(self.inside) and not any(isinstance(it, h.Call) for it in self.inside)
         return is_simple and not has_atomics(self.placed, self.inside) and self._evaluated() <= _MOST_EVALUATED
