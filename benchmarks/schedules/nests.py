@@ -78,12 +78,18 @@ def convolution(width: int) -> Nest:
 
 
 def attention(scale: float) -> Nest:
-    """Of one head: rows of v, weighted by the softmax of the products of rows of q and k."""
+    """Of one head: rows of v, weighted by the softmax of the products of rows of q and k, which the sum of the weights
+    divides in the end.
+    """
     nest = Nest("attention")
     i, e, j, d = nest.dim("queries"), nest.dim("width", "e"), nest.dim("keys", "j"), nest.dim("depth", "d")
+    again, last = nest.dim("keys", "l"), nest.dim("keys", "m")
     products = nest.load("q", "f32", [i, d]) * nest.load("k", "f32", [j, d])
     score = nest.reduce("+", products, on=[d]) * scale
-    nest.store("o", nest.softmax_sum(score, nest.load("v", "f32", [j, e]), j), [i, e])
+    weight = nest.call("exp", nest.map(score, [(j, again)]) - nest.reduce("max", score, on=[j]))
+    weighted = nest.map(weight, [(again, last)]) * nest.load("v", "f32", [last, e])
+    total = nest.reduce("+", weight, on=[again])
+    nest.store("o", nest.reduce("+", weighted, on=[last]) / total, [i, e])
     return nest
 
 

@@ -321,6 +321,19 @@ def test_loads_in_storage_that_lie_row_by_row(point: str, sizes: dict[str, int])
     assert lowered.run({"a": a, "b": b})["c"].tolist() == (a @ b).tolist()
 
 
+def test_what_is_read_by_way_of_a_map_lies_row_by_row() -> None:
+    """`x` is also read at the indices of the loop that `near` is mapped to."""
+    nest = Nest("differences")
+    i, j, k = nest.dim("rows"), nest.dim("columns"), nest.dim("columns", "k")
+    near = nest.load("x", "f32", [i, j]) * 2.0
+    nest.store("y", nest.map(near, [(j, k)]) - nest.reduce("max", near, on=[j]), [i, k])
+    lowered = nest.lower(
+        "i: workgroup * invocation(2)\nj: loop * loop(4)\nk: loop * loop(3)\nkeep x0 in storage", sizes=SIZES
+    )
+    assert lowered.buffers(SIZES)["x0_kept"].size == X.size
+    assert lowered.run({"x": X})["y"].tolist() == (2 * X - 2 * X.max(1, keepdims=True)).tolist()
+
+
 @pytest.mark.parametrize("sizes", [{}, SIZES], ids=["any sizes", "known sizes"])
 def test_what_atomic_operations_join_is_an_output(sizes: dict[str, int]) -> None:
     nest = Nest("sums")

@@ -181,10 +181,11 @@ class _Split:
         too: by maps, as vectors, or for a copy in workgroup memory.
         """
         base = self.base
-        maps = (it.value for it in base.scope.values.values() if isinstance(it, Map))
+        maps = (it for it in base.scope.values.values() if isinstance(it, Map))
+        mapped = (name for it in maps for name in base.demand(used_by(it)).kept)
         staged = (load for stage in base.stages for load in stage.loads)
         own = [it for it in base.order if it.dimension in self.kept_on(value)]
-        if value in (*maps, *staged) or any(base.is_vector(it) or not base.count(it) for it in own):
+        if value in (*mapped, *staged) or any(base.is_vector(it) or not base.count(it) for it in own):
             return None
         places = {Execution.WORKGROUP: 0, Execution.INVOCATION: 2}
         return tuple(sorted(own, key=lambda it: places.get(base.kind(it), 1)))
