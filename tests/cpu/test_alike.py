@@ -63,6 +63,27 @@ def test_code_has_no_masks() -> None:
     assert [code[: code.rindex("declare")].count("@llvm.masked.store") > 0 for code in codes] == [False, False, True]
 
 
+SELDOM = """
+    var sum = n;
+    var last = 0u;
+    for (var i = t; i < 34u; i += 32u) {
+        if i % 5u == 0u { sum ^= i + n; } else { last = i; }
+        sum += order[i];
+    }
+    words[t] = sum + last * 7u;
+"""
+
+
+def test_branches_that_no_thread_takes_in_a_later_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the second turn none of the two threads that are left has a multiple of five; in the first, one had."""
+    text = KERNEL.replace("LOOPS", SELDOM)
+    expected = answer(text, "interp")
+    monkeypatch.setenv("TINCT_CPU_TIER", "gang")
+    for level in available():
+        monkeypatch.setenv("TINCT_CPU_TARGET", level)
+        np.testing.assert_array_equal(answer(text, "cpu"), expected, err_msg=level)
+
+
 TILE = """
 @group(0) @binding(0) var<storage> image: array<u32>;
 @group(0) @binding(1) var<uniform> size: vec2i;

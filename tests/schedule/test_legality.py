@@ -9,7 +9,7 @@ from tinct.ir.schedule.text import parse, parse_decisions
 from tinct.transforms.schedule.decided import Decided
 from tinct.transforms.schedule.legality import RULES, illegal
 
-from .nests import ROW_SUMS, SOFTMAX
+from .nests import ARGMAX, ROW_SUMS, SOFTMAX
 
 MAXIMA = ROW_SUMS.replace("acc + x0", "acc - x0")
 """Not a reduction."""
@@ -140,6 +140,16 @@ def test_order_of_what_is_carried() -> None:
     assert (rule, message) == ("iteration-order", "'acc' needs its iterations in order: i.0, j.0")
     assert found(both, "order: j.0, i.0", reassociate=True) == []
     assert found(ROW_SUMS, "j: loop * unrolled(4)\norder: i.0, j.1, j.0")[0][0] == "iteration-order"
+
+
+def test_what_is_combined_is_carried_in_order() -> None:
+    """Of equal elements argmax takes the first that it comes to."""
+    for point in ("j: loop * unrolled(2)\norder: j.1, j.0", "j: loop * loop(2) * invocation(4)\norder: j.1, j.0"):
+        ((rule, message), *_) = found(ARGMAX, f"i: workgroup\n{point}", reassociate=True)
+        assert rule == "iteration-order"
+        assert message.endswith("needs its iterations in order: j.0, j.1")
+    for point in ("j: loop * unrolled(2)", "j: loop * tree(2)\norder: j.1, j.0", "j: loop * loop(2) * invocation(4)"):
+        assert found(ARGMAX, f"i: workgroup\n{point}", reassociate=True) == []
 
 
 def test_mapped_values_are_computed_again() -> None:

@@ -12,10 +12,10 @@ from typing import Final
 
 from ...ir.hints import unknown_name
 from ...ir.limits import PROMISED
-from ...ir.schedule.nodes import Constant, Execution, Fby, Last, LevelName, Map, Scatter, Store
+from ...ir.schedule.nodes import Combine, Constant, Execution, Fby, Last, LevelName, Map, Scatter, Store
 from ...ir.schedule.scope import used_by
 from ...ir.schedule.text import level_name_text, operand_text
-from .decided import AT_ONCE, WRITTEN_OUT, Decided, kind_of
+from .decided import AT_ONCE, IN_PARTS, WRITTEN_OUT, Decided, kind_of
 from .kept_values import keep_mistakes, location_mistakes
 from .memory import workgroup_bytes
 from .outputs import can_be_atomic
@@ -239,8 +239,11 @@ def _is_whole(store: Store, decided: Decided) -> bool:
 
 def _iteration_order(decided: Decided) -> Iterator[str]:
     for carry in _carries(decided):
-        names = [it.name for it in carry.values if it.name not in decided.reductions]
+        reductions = {it.name: decided.reductions.get(it.name) for it in carry.values}
+        names = [name for name, it in reductions.items() if it is None or isinstance(it.join, Combine)]
         levels = decided.carrying(carry)
+        if None not in reductions.values():  # of each part, what is combined with others is carried in order
+            levels = tuple(it for it in levels if decided.execution(it) not in IN_PARTS)
         wanted = _lexicographic(levels, carry.on)
         if names and list(levels) != wanted:
             yield f"{names[0]!r} needs its iterations in order: {', '.join(map(level_name_text, wanted))}"
@@ -361,7 +364,7 @@ RULES: Final[tuple[tuple[Rule, ...], ...]] = (
             "subgroups join all invocations of a workgroup, which are on one axis, a power of two",
             _whole_subgroups,
         ),
-        Rule("iteration-order", "values that may not be reassociated are carried in order", _iteration_order),
+        Rule("iteration-order", "values that one function does not accumulate are carried in order", _iteration_order),
         Rule("registers", "what is carried lies in registers: levels inside are written out", _registers),
         Rule(
             "locations",

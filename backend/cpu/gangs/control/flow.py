@@ -85,6 +85,7 @@ class Flow:
         if self._is_dead(item):
             if before is not None:
                 self._emit_branch(before)
+            self._masks.take_none(item)
             return
         if version is not None:
             self._emit_versions(item, level, version, before)

@@ -195,6 +195,13 @@ class Masks:
                 self.set(self._shapes.edge_keys[other], taken)
                 self._take(other, active, taken)
 
+    def take_none(self, item: Item) -> None:
+        """Define the masks of the edges from an item that no lane passes: in another turn of a loop some may have."""
+        edges = self._body.outgoing[item.leader] if item.inner is None else item.inner.exits
+        for edge in edges:
+            if edge.target in self._body.level_of and not self.leaves_divergent(edge):
+                self._put(edge, "false", ["zeroinitializer"] * self._site.count)
+
     def take_all(self, edge: BlockEdge) -> None:
         """Define the masks of the edges from the end of a block of which all lanes take one."""
         own = self._shapes.keys[edge.source]
