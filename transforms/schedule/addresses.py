@@ -153,7 +153,8 @@ class Addresses:
     def pointer(self, array: str, subscripts: Sequence[Value], extents: Sequence[Affine] | None = None) -> Value:
         """The pointer to an element; `extents` are those of the array, unless they are given."""
         decided = self.decided
-        subscripts = [*subscripts, *(self.at[it] for it in decided.partials.get(array, decided.packed.get(array, ())))]
+        levels = decided.partials.get(array) or decided.packed.get(array, ())
+        subscripts = [*subscripts, *(self.at[it] for it in levels)]
         offset = self.offset(subscripts, extents or decided.scope.arrays[array].extents)
         return self.frame.builder.access(self.frame.arrays[array], [offset])
 

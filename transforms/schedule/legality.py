@@ -242,7 +242,7 @@ def _iteration_order(decided: Decided) -> Iterator[str]:
         reductions = {it.name: decided.reductions.get(it.name) for it in carry.values}
         names = [name for name, it in reductions.items() if it is None or isinstance(it.join, Combine)]
         levels = decided.carrying(carry)
-        if None not in reductions.values():  # of each part, what is combined with others is carried in order
+        if None not in reductions.values():  # each part by itself is carried in order
             levels = tuple(it for it in levels if decided.execution(it) not in IN_PARTS)
         wanted = _lexicographic(levels, carry.on)
         if names and list(levels) != wanted:

@@ -53,7 +53,6 @@ _FEW_PARTS: Final = 8
 """So many parts are joined by one invocation, unless other levels are chosen."""
 _MOST_JOINING: Final = 64
 """Invocations that join parts, unless other levels are chosen."""
-
 _FEWEST_IN_ORDER: Final = 4096
 """Elements below which it does not matter in which order they lie: they stay in the first cache."""
 _BETWEEN_LOOPS: Final = (Location.REGISTERS, Location.WORKGROUP, Location.STORAGE)

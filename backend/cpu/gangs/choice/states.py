@@ -54,9 +54,11 @@ def with_states(placed: Placement, plan: StoragePlan, gangs: Sequence[Gang], nat
 
 
 def _with_states(gang: Gang, body: _Body, counters: Counters) -> Gang:
-    """The gang with states, if it can have any. If LLVM would unroll the loops around it, and keep memory in registers,
-    it has none unless many accesses are irregular. So it is where positions do not depend on those loops, so that there
-    is one state. Loops that are ragged always gain: code knows in each turn which lanes have left.
+    """The gang with states, if it can have any, and gains by them.
+
+    Ragged loops always gain: code knows in each turn which lanes have left. Otherwise, where LLVM would unroll the
+    loops around the gang, and keep memory in registers, and where positions depend on no counter, so that there is one
+    state, many accesses have to be irregular.
     """
     loops, whole = body.placed.loops.around[body.forks[0]], Gang(body.forks, body.native, _PARTS)
     vectors, rest = divmod(whole.count, body.native)
@@ -69,10 +71,11 @@ def _with_states(gang: Gang, body: _Body, counters: Counters) -> Gang:
         repeats = [tuple(repeated_gangs(it, body.plan, whole.lanes, whole.threads)) for it in known]
         if sum(body.operations(*it, whole) for it in zip(known, repeats, strict=True)) > budgets.COPIED:
             continue
-        has_counters = bool(states[0])
-        is_gained = not body.is_regular(known) if gang.is_in_unrolled or not has_counters else True
-        is_needed = is_gained and (has_counters or not body.has_own_rows)
-        return replace(whole, states=states, repeats=tuple(repeats)) if is_needed or body.is_ragged else gang
+        is_single = not states[0]
+        gains = not (gang.is_in_unrolled or is_single) or not body.is_regular(known)
+        if body.is_ragged or (gains and not (is_single and body.has_own_rows)):
+            return replace(whole, states=states, repeats=tuple(repeats))
+        return gang
     return gang
 
 
@@ -131,12 +134,12 @@ class _Body:
 
     def _evaluated(self) -> float:
         """The operations of all threads, in all turns of loops; infinite if these are not known."""
-        written: dict[Level, float] = {}
+        times: dict[Level, float] = {}
         for level in self.body.levels:  # outer ones come first
-            around = 1.0 if level.parent is None else written[level.parent]
-            found = turns(self.placed, self.forks, level, {}) if level.is_loop else [None]
-            written[level] = around * (inf if found is None else len(found))
-        each = sum(written[level] * sum(len(self.placed.blocks[it]) for it in blocks_of(level)) for level in written)
+            found = turns(self.placed, self.forks, level, {}) if level.is_loop else None
+            own = len(found) if found is not None else inf if level.is_loop else 1
+            times[level] = own * (1 if level.parent is None else times[level.parent])
+        each = sum(times[level] * sum(len(self.placed.blocks[it]) for it in blocks_of(level)) for level in times)
         return each * Gang(self.forks, self.native).count
 
     @property
