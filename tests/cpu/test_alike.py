@@ -66,17 +66,24 @@ def test_code_has_no_masks() -> None:
 SELDOM = """
     var sum = n;
     var last = 0u;
-    for (var i = t; i < 34u; i += 32u) {
+    for (var i = FIRST) {
         if i % 5u == 0u { sum ^= i + n; } else { last = i; }
-        sum += order[i];
+        sum = sum * 3u + order[i % 64u];
     }
     words[t] = sum + last * 7u;
 """
 
 
-def test_branches_that_no_thread_takes_in_a_later_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the second turn none of the two threads that are left has a multiple of five; in the first, one had."""
-    text = KERNEL.replace("LOOPS", SELDOM)
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param("t; i < 34u; i += 32u", id="in the first turn only"),
+        pytest.param("t % 3u + 1u; i < 131u; i += 128u", id="in the second turn only"),
+    ],
+)
+def test_branches_that_threads_take_in_one_turn(first: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A multiple of five, which some threads have in one turn, and none of those that are left in the other one."""
+    text = KERNEL.replace("LOOPS", SELDOM.replace("FIRST", first))
     expected = answer(text, "interp")
     monkeypatch.setenv("TINCT_CPU_TIER", "gang")
     for level in available():

@@ -291,6 +291,7 @@ class Flow:
             if all(it is False for it in live):
                 break
             self._blocks.begin_turn()
+            self._merges.begin_turn(level)
             is_last = turn is turns[-1]
             with nullcontext() if is_last else self._masks.copied(), self._site.knowing(in_turn):
                 if level in self._shapes.divergent:

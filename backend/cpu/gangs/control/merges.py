@@ -12,7 +12,7 @@ from .....ir.hercules.types import is_collection
 from ... import data
 from ...layout import ArrayLayout, ScalarLayout, natural_layout
 from ...memory import Address
-from ..analysis.body import BlockEdge
+from ..analysis.body import BlockEdge, Level
 from ..analysis.retained import RetainedPhis
 from ..context import GangContext
 from ..memory.addresses import LaneAddress
@@ -74,6 +74,15 @@ class Merges:
             and any(self._plan.needs_transfer(it, phi) for it in self._taken(phi, leader))
             for phi in self._endings.get(leader, ())
         )
+
+    def begin_turn(self, level: Level) -> None:
+        """The blocks of a loop are written once more. Other ones of them may have no lanes than in the turn before, so
+        that another one may be the first to store a Phi.
+        """
+        entered = {(it, False) for it in self._phis.get(level.header, ())}
+        self._first = {
+            key: first for key, first in self._first.items() if key in entered or key[0].region not in level.leaders
+        }
 
     # At the beginning of a region
 
