@@ -13,6 +13,7 @@ static PyObject *getsignal, *default_int_handler, *number_of_interrupt;
 
 static Interrupts *volatile watched; // by the main thread, on its stack
 static pthread_t main_thread;
+static volatile sig_atomic_t is_passing_on; // whether the main thread is in the previous handler
 
 // Determined once in each thread: a system call takes longer than the rest of a small dispatch.
 static _Thread_local enum { UNKNOWN, MAIN, OTHER } kind_of_thread;
@@ -37,11 +38,20 @@ static void on_interrupt(int number, siginfo_t *info, void *context) {
     Interrupts *interrupts = watched;
     interrupts->came = 1;
     stop_raise(interrupts->stop);
+    if (is_passing_on) {
+        return; // the previous handler has raised the signal again
+    }
+    is_passing_on = 1;
     if (interrupts->python.sa_flags & SA_SIGINFO) {
         interrupts->python.sa_sigaction(number, info, context);
     } else if (interrupts->python.sa_handler != SIG_DFL && interrupts->python.sa_handler != SIG_IGN) {
         interrupts->python.sa_handler(number);
     }
+    is_passing_on = 0;
+}
+
+static bool is_ours(const struct sigaction *action) {
+    return (action->sa_flags & SA_SIGINFO) != 0 && action->sa_sigaction == on_interrupt;
 }
 
 bool interrupt_raises_here(void) {
@@ -54,7 +64,7 @@ bool interrupt_raises_here(void) {
     return handler == default_int_handler;
 }
 
-// The handler runs on the stack of the thread: alternate stacks were seen that have no room for a handler.
+// The handler runs on the stack of the thread: alternate stacks may have no room for it.
 void interrupts_watch(Interrupts *interrupts, Stop *stop) {
     struct sigaction before, action = {.sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO | SA_RESTART};
     action.sa_mask = handler_mask();
@@ -64,14 +74,17 @@ void interrupts_watch(Interrupts *interrupts, Stop *stop) {
     }
     watched = interrupts;
     sigaction(SIGINT, &action, &before);
-    interrupts->is_first = (before.sa_flags & SA_SIGINFO) == 0 || before.sa_sigaction != on_interrupt;
+    interrupts->is_first = !is_ours(&before);
     if (interrupts->is_first) {
         interrupts->python = before;
     }
 }
 
+// A previous handler may have put the one before it in the place of ours, as LLVM's does before it raises the signal
+// again: to restore it then would make it raise the signal for ever.
 bool interrupts_unwatch(const Interrupts *interrupts) {
-    if (interrupts->is_first) {
+    struct sigaction now;
+    if (interrupts->is_first && sigaction(SIGINT, NULL, &now) == 0 && is_ours(&now)) {
         sigaction(SIGINT, &interrupts->python, NULL);
     }
     watched = interrupts->around;
