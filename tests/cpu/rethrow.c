@@ -1,5 +1,5 @@
-// A handler of SIGINT like that of LLVM's libraries: it puts back the handler before it, unblocks the signal, and raises it
-// again, also where it is called once more.
+// A handler of SIGINT like that of LLVM's libraries: it puts back the handler before it, unblocks the signal, and raises
+// it again, also where it is called once more.
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>

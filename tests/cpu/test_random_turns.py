@@ -45,7 +45,8 @@ BARRIER = "workgroupBarrier();"
 
 def loop(random: Random, threads: int, name: str, depth: int) -> str:
     """A loop that counts up or down from something that differs from thread to thread, at times with one inside."""
-    first = random.choice(("t", "local.x", "local.y", "t * 2u", "t / 3u", f"({threads - 1}u - t)", "t % 7u"))
+    firsts = ("t", "local.x", "local.y", "t * 2u", "t / 3u", "t / 64u * 5u", f"({threads - 1}u - t)", "t % 7u")
+    first = random.choice(firsts)
     step = random.choice((1, 3, threads // 4, threads // 2, threads))
     limit = random.choice((5, threads // 2 + 1, threads + 7, 2 * threads - 3))
     step = max(step, limit // 10)

@@ -272,10 +272,10 @@ PACKED = {
 }
 
 
-def product(**extra: Any) -> Nest:
+def product() -> Nest:
     nest = Nest("product")
     i, j, k = nest.dim("m"), nest.dim("n"), nest.dim("inner", "k")
-    terms = nest.load("a", "f32", [i, k]) * nest.load("b", "f32", [k, j], **extra)
+    terms = nest.load("a", "f32", [i, k]) * nest.load("b", "f32", [k, j])
     nest.store("c", nest.reduce("+", terms, on=[k]), [i, j])
     return nest
 

@@ -7,7 +7,7 @@ registers, or a size, better.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations, product
 from typing import Final
@@ -62,8 +62,9 @@ def _of_pair(facts: Facts, free: list[str], along: str, other: str | None) -> It
             levels[other] = (*levels[other], *_unrolled(rows))
         made = facts.with_levels(Decisions((), ()), levels)
         yield from _with_grids(facts, made)
-        if columns * rows >= _FEWEST_PACKED:
-            yield from _with_grids(facts, replace(made, kept=_packed(facts, along)))
+        kept = _packed(facts, along)
+        if kept and columns * rows >= _FEWEST_PACKED:
+            yield from _with_grids(facts, replace(made, kept=kept))
 
 
 def windows(facts: Facts) -> Iterator[Decisions]:
@@ -71,22 +72,16 @@ def windows(facts: Facts) -> Iterator[Decisions]:
     several outputs. Of the border, which costs more, the interior is apart.
     """
     free = [it for it in facts.extents if it not in facts.carried]
+    peeled = tuple(it for it in facts.extents if it in facts.bounded - facts.carried)
     for along, other in permutations(free, 2):
-        for lanes, columns, rows in product(_LANES_OF_WINDOWS, _COLUMNS, _ROWS[1:]):
+        window = [it for it in _summed_with(facts, other) if facts.extents[it] <= _MOST_WRITTEN]
+        for lanes, columns, rows in product(_LANES_OF_WINDOWS, _COLUMNS, _ROWS[1:]) if window else ():
             if columns * rows <= _MOST_SUMS:
-                levels = _spread(facts, free)
+                levels = _spread(facts, free) | dict.fromkeys(window, (Level(Execution.UNROLLED, None),))
                 levels[along] = (*levels[along], *_unrolled(columns), Level(Execution.INVOCATION, lanes))
                 levels[other] = (*levels[other], *_unrolled(rows))
-                yield from _with_window(facts, levels, other)
-
-
-def _with_window(facts: Facts, levels: Mapping[str, Levels], along: str) -> Iterator[Decisions]:
-    window = [it for it in _summed_with(facts, along) if facts.extents[it] <= _MOST_WRITTEN]
-    if window:
-        its = {**levels, **dict.fromkeys(window, (Level(Execution.UNROLLED, None),))}
-        peeled = tuple(it for it in facts.extents if it in facts.bounded - facts.carried)
-        made = facts.with_levels(Decisions((), ()), its)
-        yield replace(made, order=facts.order_from_carried(its), peeled=peeled)
+                made = facts.with_levels(Decisions((), ()), levels)
+                yield replace(made, order=facts.order_from_carried(levels), peeled=peeled)
 
 
 def _summed_with(facts: Facts, along: str) -> list[str]:

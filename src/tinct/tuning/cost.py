@@ -295,10 +295,11 @@ class _Model:
 
     def _tested(self, load: Load) -> int:
         """How many subscripts of a load are clamped, or compared with the extent of the array."""
+        if load.boundary is Boundary.INSIDE:
+            return 0
         peeled = self.decided.decisions.peeled
-        tested = [it for at, it in enumerate(load.subscripts) if not self.decided.is_inside(load, at, {})]
-        outside = load.boundary is not Boundary.INSIDE
-        return sum(not any(term.name in peeled for term in it.terms) for it in tested) if outside else 0
+        tested = (it for at, it in enumerate(load.subscripts) if not self.decided.is_inside(load, at, {}))
+        return sum(not any(term.name in peeled for term in it.terms) for it in tested)
 
     def _spilled(self, task: Task) -> int:
         """The registers of a vector of invocations that are moved to the stack and back."""

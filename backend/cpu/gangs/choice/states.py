@@ -22,7 +22,7 @@ from ...machine import AccessCosts, costs_so_far
 from ...memory import is_padded
 from ...storage import StoragePlan
 from .. import budgets
-from ..analysis.alike import turns, turns_together
+from ..analysis.alike import Turn, turns
 from ..analysis.body import Body, Level, find_body
 from ..analysis.counts import has_atomics
 from ..analysis.known import KnownValues
@@ -132,11 +132,16 @@ class _Body:
         is_simple = bool(self.inside) and not any(isinstance(it, h.Call) for it in self.inside)
         return is_simple and not has_atomics(self.placed, self.inside) and self._evaluated() <= _MOST_EVALUATED
 
+    @cached_property
+    def _turns(self) -> Mapping[Level, Sequence[Turn] | None]:
+        """The turns of each loop; None if they are not known."""
+        return {it: turns(self.placed, self.forks, it, {}) for it in self.body.levels if it.is_loop}
+
     def _evaluated(self) -> float:
         """The operations of all threads, in all turns of loops; infinite if these are not known."""
         times: dict[Level, float] = {}
         for level in self.body.levels:  # outer ones come first
-            found = turns(self.placed, self.forks, level, {}) if level.is_loop else None
+            found = self._turns.get(level)
             own = len(found) if found is not None else inf if level.is_loop else 1
             times[level] = own * (1 if level.parent is None else times[level.parent])
         each = sum(times[level] * sum(len(self.placed.blocks[it]) for it in blocks_of(level)) for level in times)
@@ -151,8 +156,7 @@ class _Body:
     @property
     def is_ragged(self) -> bool:
         """Whether some threads take more turns of a loop than others."""
-        levels = [it for it in self.body.levels if it.is_loop]
-        return any(turns_together(self.placed, self.forks, it, {}) is None for it in levels)
+        return any(not all(it.comes) for found in self._turns.values() for it in found or ())
 
     def states(self, every: Sequence[Mapping[h.Node, int]]) -> Iterator[tuple[State, ...]]:
         """The states of the counters that positions and conditions depend on, and of those of positions alone, if these

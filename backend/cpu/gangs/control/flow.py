@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
-from ..analysis.alike import Turn, turns, turns_together
+from ..analysis.alike import Turn, turns
 from ..analysis.body import Item, Level
 from ..analysis.costs import is_short
 from ..analysis.live import Knowledge, Truth
@@ -271,10 +271,10 @@ class Flow:
 
     def _turns(self, level: Level, known: Knowledge) -> Sequence[Turn] | None:
         """The turns of a loop that is written turn after turn."""
-        find = turns if self._knows_ways else turns_together
-        if self._gang.is_straight and not self._accesses_registers(level):
+        is_left_apart = level in self._shapes.divergent and not self._knows_ways
+        if is_left_apart or (self._gang.is_straight and not self._accesses_registers(level)):
             return None
-        return find(self._placed, self._gang.forks, level, known.values.counters)
+        return turns(self._placed, self._gang.forks, level, known.values.counters)
 
     def _accesses_registers(self, level: Level) -> bool:
         """Whether a loop accesses workgroup memory that is in registers."""
