@@ -55,16 +55,19 @@ class Pool:
         privates: tuple[tuple[int, str, int], ...],
         stop: Stop | None,
         each: float,
+        pace: bytearray | None = None,
         /,
     ) -> float:
         """Do all threads `[0, count)` of a dispatch in parts, and return the seconds that one of them seems to take.
 
-        `entry` is the address of a C function `(bindings, numbers, begin, end, scratch)`: the `bindings` are addresses
-        and the `numbers` are dynamic constants, as packed 64-bit words; `scratch` is the address of as many bytes,
-        aligned by 64, of the worker's own. Where a run may be stopped, by `stop` or an interrupt, the function may be
-        left at any instruction: it must not take locks, nor allocate. `privates` are bindings of which every worker but
-        the first gets a copy: (index, how copies are combined, bytes), combined as `add`, `and`, `or`, `xor`, `smin`,
-        `smax`, `umin` or `umax`. `each` is what a run like this one returned, else 0.
+        `entry` is the address of a C function `(bindings, numbers, begin, end, scratch, is_shared)`: the `bindings` are
+        addresses and the `numbers` are dynamic constants, as packed 64-bit words; `scratch` is the address of as many
+        bytes, aligned by 64, of the worker's own; it `is_shared` if other workers may do other threads meanwhile. Where
+        a run may be stopped, by `stop` or an interrupt, the function may be left at any instruction: it must not take
+        locks, nor allocate. `privates` are bindings of which every worker but the first gets a copy: (index, how copies
+        are combined, bytes), combined as `add`, `and`, `or`, `xor`, `smin`, `smax`, `umin` or `umax`. `each` is what a
+        run like this one returned, else 0. `pace` is given for functions that take less time if they are not shared:
+        two numbers of 64 bits that runs keep, at first 0. One worker does such a run alone where that is quicker.
 
         What a signal handler raises is raised here, once all workers have ended; an interrupt that raises
         KeyboardInterrupt stops the run. Raises MemoryError, and ValueError for privates that make no sense.

@@ -6,10 +6,11 @@ several workers share a dispatch. That is possible if their Reduces carry only b
 
 The module has one external function:
 
-    void kernel(ptr buffers, ptr dynamic, i64 begin, i64 end, ptr scratch)
+    void kernel(ptr buffers, ptr dynamic, i64 begin, i64 end, ptr scratch, i1 is_shared)
 
 `buffers` is an array of pointers, one for each parameter; `dynamic` an array of i64, the dynamic constants; `scratch`
-memory of the worker alone, 64-byte aligned and of `Emitted.scratch_size` bytes. The function computes on memory and
+memory of the worker alone, 64-byte aligned and of `Emitted.scratch_size` bytes; `is_shared` says whether other workers
+run other threads of the dispatch meanwhile. The function computes on memory and
 does nothing else, so that a thread may be taken out of it at any instruction (see `pool/stop.h`).
 """
 
@@ -37,6 +38,7 @@ from .half import CONVERSIONS
 from .layout import Layout, dynamic_size
 from .llvm import UNROLL_METADATA, FunctionText, ModuleText, Ops
 from .machine import measure_if_due
+from .memory import IS_SHARED
 from .nodes import NodeEmitter
 from .options import CpuOptions, Tier
 from .parallel_copies import ParallelCopies
@@ -183,7 +185,10 @@ def _outermost_forks(placed: Placement) -> tuple[h.Fork, ...]:
     return tuple(forks[: min(around, default=None)])
 
 
-_RANGE = "ptr noalias noundef readonly %dynamic, i64 %begin, i64 %end, ptr noalias noundef align 64 %scratch"
+_RANGE = (
+    "ptr noalias noundef readonly %dynamic, i64 %begin, i64 %end, ptr noalias noundef align 64 %scratch, "
+    f"i1 zeroext {IS_SHARED}"
+)
 """The parameters, beside the bindings, of a function that does a range of threads."""
 
 
@@ -278,11 +283,15 @@ class _FunctionEmitter:
         for layout in self._bindings.values():
             footprint = dynamic.add(footprint, dynamic_size(layout))
         scratch = extent_of(self._called.scratch)
-        interface = Interface(parallel, scratch, self._privates, extent_of(footprint), self._tier, reason)
+        is_quicker_alone = self._module.is_quicker_alone
+        interface = Interface(
+            parallel, scratch, self._privates, extent_of(footprint), is_quicker_alone, self._tier, reason
+        )
         return Emitted(str(self._module), self._passes(), interface)
 
     def emit_called(self, name: str) -> None:
         """Emit the function as one that others call."""
+        self._nodes.memory.is_shared = "true"
         self._emit_blocks()
         self._add_function(name, "ptr noalias noundef readonly %dynamic, ptr noalias noundef align 64 %scratch")
 
@@ -351,12 +360,12 @@ class _FunctionEmitter:
             lines.append(f"  %a{index} = getelementptr inbounds ptr, ptr %buffers, i64 {index}")
             lines.append(f"  %p{index} = load ptr, ptr %a{index}, align 8")
         arguments = "".join(f"ptr %p{index}, " for index in range(count))
-        arguments += "ptr %dynamic, i64 %begin, i64 %end, ptr %scratch"
+        arguments += f"ptr %dynamic, i64 %begin, i64 %end, ptr %scratch, i1 zeroext {IS_SHARED}"
         if self._for_few is not None:
             lines += _call_for_few(self._for_few, arguments)
         call = f"  call void @{_BODY}({arguments})"
         lines += [*(self._with_tables(call) if self._tables else [call]), "  ret void"]
-        given = "ptr %buffers, ptr %dynamic, i64 %begin, i64 %end, ptr %scratch"
+        given = f"ptr %buffers, ptr %dynamic, i64 %begin, i64 %end, ptr %scratch, i1 zeroext {IS_SHARED}"
         head = f"define void @kernel({given}) nounwind"
         body = "\n".join(lines)
         if not self._module.target.has_half:

@@ -27,14 +27,16 @@ class Interface:
     """How to run a module. `parallel`: the factors whose product is the number of threads that workers share.
 
     `privates`: the bindings for which every worker but one must be given memory of its own, cleared at first and
-    merged in the end; the other may be given the binding itself. `footprint`: the bytes of all bindings. `tier` is how
-    forks over literal factors run; `tier_reason` says why not as gangs.
+    merged in the end; the other may be given the binding itself. `footprint`: the bytes of all bindings. A function
+    that `is_quicker_alone` has other code for a worker beside which no other works. `tier` is how forks over literal
+    factors run; `tier_reason` says why not as gangs.
     """
 
     parallel: tuple[Extent, ...]
     scratch_size: Extent
     privates: tuple[Private, ...]
     footprint: Extent
+    is_quicker_alone: bool
     tier: Tier
     tier_reason: str
 

@@ -79,10 +79,10 @@ class BoundFunction:
             return self._shared().runner()
         run, code, packed = pool.run, self.function.code, self._packed
         address, numbers, threads = code.address, parameters.numbers, parameters.threads
-        scratch, privates = parameters.scratch, parameters.privates
+        scratch, privates, pace = parameters.scratch, parameters.privates, parameters.pace
 
         def go() -> None:
-            parameters.each = run(address, packed, numbers, threads, scratch, privates, None, parameters.each)
+            parameters.each = run(address, packed, numbers, threads, scratch, privates, None, parameters.each, pace)
 
         return go
 
@@ -97,6 +97,7 @@ class BoundFunction:
             parameters.privates,
             stop,
             parameters.each,
+            parameters.pace,
         )
 
     def _shared(self) -> BoundFunction:
@@ -146,8 +147,7 @@ class RunParameters:
     """Values that follow from the dynamic constants of a run.
 
     `words` has the constants for the machine code, with what `non_temporal_constant` is; `numbers` are the same,
-    packed. `copied` bytes are in each worker's private copies. `each` is the seconds that a thread takes, once there
-    was a run.
+    packed. `copied` bytes are in each worker's private copies. `pace` and `each` are those of `_pool.Pool.run`.
     """
 
     constants: Sequence[int]
@@ -157,6 +157,7 @@ class RunParameters:
     scratch: int
     privates: tuple[tuple[int, str, int], ...]
     copied: int
+    pace: bytearray | None
     each: float = 0.0
 
     @classmethod
@@ -173,6 +174,7 @@ class RunParameters:
             evaluate(interface.scratch_size, constants),
             tuple(privates),
             sum(size for _, _, size in privates),
+            bytearray(16) if interface.is_quicker_alone else None,
         )
 
 

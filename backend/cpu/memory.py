@@ -55,6 +55,10 @@ class Address:
     layout: Layout
 
 
+IS_SHARED = "%is.shared"
+"""Whether other workers run other threads of a dispatch meanwhile: the parameter of a function."""
+
+
 class Memory:
     """Writes one function's memory accesses into `ops.out`; addresses of storages are computed in the block `entry`."""
 
@@ -74,6 +78,8 @@ class Memory:
         self._in_range = in_range
         self.tables: dict[int, CounterTables] = {}
         """The tables of counters of bindings that have several, by parameter."""
+        self.is_shared = IS_SHARED
+        """Whether other workers run other threads of the dispatch meanwhile, an i1."""
         self._bases: dict[Storage, str] = {}
         self._dynamic: dict[h.DynamicConstant, str] = {}
         self._last: dict[h.DynamicConstant, str] = {}

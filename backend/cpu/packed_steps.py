@@ -16,9 +16,10 @@ from .extents import Extent, depth, product
 from .function import RunParameters
 from .sequence_steps import CopyStep, DispatchStep, ExtentInMemory, FillStep, Grid, GridFromMemory, Range, Step
 
-_STEP: Final = struct.Struct("17Q2d")
-_EACH: Final = 17
-_SECONDS: Final = 18
+_STEP: Final = struct.Struct("18Q4d")
+_KEPT: Final = slice(18, 21)
+"""What runs learn for later ones: the two numbers of a pace, and the seconds of a thread."""
+_SECONDS: Final = 21
 _EXTENT: Final = struct.Struct("6Q")
 _TERM: Final = struct.Struct("2Q")
 _DISPATCH, _FILL, _COPY = range(3)
@@ -45,16 +46,16 @@ class Tables:
 
     def learn(self, steps: bytearray) -> tuple[float, ...]:
         """Keep the estimates of a copy of the steps that has run. Returns the seconds of the original steps."""
-        sums, seconds = [0.0] * (self.origins[-1] + 1), _column(steps, _SECONDS)
+        sums, seconds = [0.0] * (self.origins[-1] + 1), _numbers(steps)[:, _SECONDS]
         for origin, taken in zip(self.origins, seconds, strict=True):
             sums[origin] += float(taken)
-        _column(self.steps, _EACH)[:] = _column(steps, _EACH)
+        _numbers(self.steps)[:, _KEPT] = _numbers(steps)[:, _KEPT]
         return tuple(sums)
 
 
-def _column(steps: bytearray, index: int) -> npt.NDArray[np.float64]:
-    """A member of all steps that is a number of seconds."""
-    return np.frombuffer(steps, np.float64).reshape(-1, _STEP.size // 8)[:, index]
+def _numbers(steps: bytearray) -> npt.NDArray[np.float64]:
+    """A row for each step, with its members as numbers of seconds, which only the last ones are."""
+    return np.frombuffer(steps, np.float64).reshape(-1, _STEP.size // 8)
 
 
 @dataclass(slots=True)
@@ -99,11 +100,11 @@ class Packer:
 
     def _bytes(self, number: int, kind: int, ranges: Sequence[Range], beside: bool) -> None:
         places, numbers = self._place(ranges), self._number((ranges[0].size,))
-        self._append(number, (kind, 0, *places, numbers, *(0,) * 11, beside))
+        self._append(number, (kind, 0, *places, numbers, *(0,) * 11, beside, False))
 
     def _append(self, number: int, words: tuple[int, ...]) -> None:
         self._origins.append(number)
-        self._steps.append(_STEP.pack(*words, 0.0, 0.0))
+        self._steps.append(_STEP.pack(*words, 0.0, 0.0, 0.0, 0.0))
 
     def _place(self, ranges: Sequence[Range]) -> tuple[int, int]:
         """The number of the first place, and how many there are."""
@@ -158,9 +159,10 @@ class Packer:
         grid = self._grid(step.grid, function.interface)
         words = (
             (_DISPATCH, function.code.address, *self._place(ordered), self._number(parameters.words)),
-            (parameters.threads, parameters.scratch, privates, len(parameters.privates), *grid, beside),
+            (parameters.threads, parameters.scratch, privates, len(parameters.privates)),
+            (*grid, beside, function.interface.is_quicker_alone),
         )
-        self._append(number, (*words[0], *words[1]))
+        self._append(number, (*words[0], *words[1], *words[2]))
 
     def _grid(self, grid: Grid, interface: Interface) -> tuple[int, ...]:
         """What a step has about a grid that is computed later: extents, the most invocations, and two formulas."""

@@ -44,8 +44,9 @@ static void wait_for(long microseconds) {
 }
 
 // Machine code that never ends. A thread sanitizer hands on signals only where the system is called.
-static void endless(void *const *bindings, const uint64_t *numbers, uint64_t begin, uint64_t end, void *scratch) {
-    (void)bindings, (void)numbers, (void)begin, (void)end;
+static void endless(void *const *bindings, const uint64_t *numbers, uint64_t begin, uint64_t end, void *scratch,
+                    bool is_shared) {
+    (void)bindings, (void)numbers, (void)begin, (void)end, (void)is_shared;
     for (volatile uint32_t *word = scratch;; ++*word) {
 #ifdef __SANITIZE_THREAD__
         wait_for(100);
@@ -53,8 +54,9 @@ static void endless(void *const *bindings, const uint64_t *numbers, uint64_t beg
     }
 }
 
-static void counting(void *const *bindings, const uint64_t *numbers, uint64_t begin, uint64_t end, void *scratch) {
-    (void)scratch;
+static void counting(void *const *bindings, const uint64_t *numbers, uint64_t begin, uint64_t end, void *scratch,
+                     bool is_shared) {
+    (void)scratch, (void)is_shared;
     for (uint64_t thread = begin; thread < end; thread++) {
         ((uint32_t *)bindings[0])[*numbers + thread]++;
     }

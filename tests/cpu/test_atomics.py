@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 
 import numpy as np
@@ -29,10 +30,18 @@ def kernel(text: str, tier: Tier = "gang") -> CompiledKernel:
     return compile_entry(entry, CpuOptions(tier))
 
 
-def run(compiled: CompiledKernel, *buffers: npt.NDArray[np.generic], workers: int = 3, groups: int = GROUPS) -> None:
+def run(
+    compiled: CompiledKernel,
+    *buffers: npt.NDArray[np.generic],
+    workers: int = 3,
+    groups: int = GROUPS,
+    is_shared: bool = True,
+) -> None:
     assert compiled.tier_reason in ("", "the lane tier was asked for")
     bound = compiled.bind([it.view(np.uint8) for it in buffers], (groups, 1, 1))
     bound.function.parameters.each = 1.0  # each workgroup seems to take a second, so all workers are called
+    if is_shared:
+        bound.function.parameters.pace = None
     bound.run(workers=workers)
 
 
@@ -339,3 +348,56 @@ def test_places_that_lanes_likely_share(operation: str, place: str, kind: str) -
                 now[number] = np.uint32(combined(operation, now[number], values[at : at + 1]))
     assert before[128:].tolist() == [int(it) for it in now]
     assert before[:128].tolist() == expected.tolist()
+
+
+UPDATES: dict[str, Callable[[int, int], int]] = {
+    "atomicAdd(&places[it], value)": lambda was, value: was + value,
+    "atomicSub(&places[it], value)": lambda was, value: was - value,
+    "atomicMin(&places[it], value)": min,
+    "atomicXor(&places[it], value)": operator.xor,
+    "atomicExchange(&places[it], value)": lambda _, value: value,
+    "atomicCompareExchangeWeak(&places[it], 0u, value).old_value": lambda was, value: value if was == 0 else was,
+}
+
+
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("condition", ["true", "value % 3u != 1u", "(id.x & 15u) == 6u"])
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_places_that_differ(update: str, condition: str, is_shared: bool) -> None:
+    """One worker finds what the lanes before have made, whether others may work beside it or not."""
+    compiled = kernel(f"""
+@group(0) @binding(0) var<storage> values: array<u32>;
+@group(0) @binding(1) var<storage, read_write> places: array<atomic<u32>>;
+@group(0) @binding(2) var<storage, read_write> before: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {{
+  let value = values[id.x];
+  let it = (value >> 7u) % 50u;
+  if {condition} {{ before[id.x] = {update}; }}
+}}""")
+    assert compiled.function.interface.is_quicker_alone
+    values = np.random.default_rng(4).integers(0, 1 << 32, 64 * GROUPS, np.uint32)
+    places, before = np.zeros(50, np.uint32), np.zeros(64 * GROUPS, np.uint32)
+    run(compiled, values, places, before, workers=1, is_shared=is_shared)
+    now, expected = [0] * 50, [0] * before.size
+    for index, value in enumerate(values.tolist()):
+        if {"true": True, "value % 3u != 1u": value % 3 != 1}.get(condition, index & 15 == 6):
+            place = (value >> 7) % 50
+            expected[index] = now[place]
+            now[place] = UPDATES[update](now[place], value) % (1 << 32)
+    assert places.tolist() == now
+    assert before.tolist() == expected
+
+
+def test_places_that_differ_while_workers_share_a_dispatch() -> None:
+    compiled = kernel("""
+@group(0) @binding(0) var<storage, read_write> counts: array<atomic<u32>, 50>;
+@group(0) @binding(1) var<storage, read_write> before: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+  before[id.x] = atomicAdd(&counts[(id.x * 7u) % 50u], 1u);
+}""")
+    counts, before = np.zeros(50, np.uint32), np.zeros(64 * 5000, np.uint32)
+    run(compiled, counts, before, groups=5000)
+    assert (counts == before.size // 50).all()
+    places = (np.arange(before.size) * 7) % 50
+    for place in range(50):
+        assert (np.sort(before[places == place]) == np.arange(before.size // 50)).all()

@@ -231,7 +231,7 @@ def test_steps_of_a_level_run_side_by_side(beside: int, threads: int) -> None:
     assert address is not None
     steps = bytearray()
     for number in range(6):
-        steps += struct.pack("17Q2d", 0, address, 0, 0, 0, 1, *(0,) * 10, beside and number, 0.02, 0.0)
+        steps += struct.pack("18Q4d", 0, address, 0, 0, 0, 1, *(0,) * 10, beside and number, 0, 0.0, 0.0, 0.02, 0.0)
     done = Pool(2).run_sequence(steps, bytearray(24), bytearray(), b"", b"", b"", b"", b"", (), 3, False, None)
     assert done[:3] == (3, False, -1)
     assert len(found) == 3 * 6

@@ -229,7 +229,7 @@ def test_callers_count_as_workers() -> None:
     assert most == 2
 
 
-ENTRY = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_uint64] * 2, ctypes.c_void_p)
+ENTRY = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 2, *[ctypes.c_uint64] * 2, ctypes.c_void_p, ctypes.c_bool)
 
 
 def run(
@@ -241,7 +241,7 @@ def run(
     each: float = 0.0,
 ) -> float:
     """Let the pool call Python, which is no less code than a kernel's."""
-    entry = ENTRY(lambda _bindings, _numbers, begin, end, at: at_memory(at, scratch) and task(begin, end))
+    entry = ENTRY(lambda _bindings, _numbers, begin, end, at, _shared: at_memory(at, scratch) and task(begin, end))
     address = ctypes.cast(entry, ctypes.c_void_p).value
     assert address is not None
     return pool.run(address, b"", b"", count, scratch, (), None, each)
@@ -354,6 +354,45 @@ def test_quick_first_threads_do_not_leave_all_else_to_one_worker() -> None:
     assert len(workers) == 2
 
 
+@pytest.mark.parametrize(("alone", "together", "is_alone"), [(1e-4, 1e-3, True), (1e-4, 1e-4, False)])
+def test_one_worker_does_what_is_quicker_then(alone: float, together: float, is_alone: bool) -> None:
+    """Where threads wait for each other's memory, two workers may take longer than one."""
+    pool, pace, found = Pool(2), bytearray(16), list[tuple[int, bool, int]]()
+
+    def task(_bindings: int, _numbers: int, begin: int, end: int, _scratch: int, is_shared: bool) -> None:
+        found.append((threading.get_ident(), is_shared, end - begin))
+        time.sleep((together if is_shared else alone) * (end - begin))
+
+    entry, each = ENTRY(task), 0.0
+    address = ctypes.cast(entry, ctypes.c_void_p).value
+    assert address is not None
+    shares = list[float]()
+    for _ in range(4):
+        found.clear()
+        each = pool.run(address, b"", b"", 400, 0, (), None, each, pace)
+        assert sum(count for *_, count in found) == 400
+        assert {thread for thread, is_shared, _ in found if not is_shared} <= {threading.get_ident()}
+        shares.append(sum(count for _, is_shared, count in found if not is_shared) / 400)
+    assert 0 < shares[0] < 0.2  # both ways are tried
+    assert all(it == 1 if is_alone else it < 0.2 for it in shares[1:])
+    measured = struct.unpack("2d", pace)
+    assert alone <= measured[0] < 3 * alone
+    assert 0.9 * together <= measured[1]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_work_that_is_not_worth_a_second_worker_is_not_shared(workers: int) -> None:
+    pool, found = Pool(workers), set[bool]()
+    entry = ENTRY(lambda *given: found.add(given[-1]))
+    address = ctypes.cast(entry, ctypes.c_void_p).value
+    assert address is not None
+    for _ in range(3):
+        pool.run(address, b"", b"", 10, 0, (), None, 0.0, bytearray(16))
+    assert found == {False}
+    pool.run(address, b"", b"", 10, 0, (), None, 0.0)
+    assert found == {False, True}
+
+
 def test_no_threads_are_no_work() -> None:
     called: list[int] = []
     assert run(Pool(2), lambda begin, _end: called.append(begin), 0) == 0
@@ -385,7 +424,7 @@ def test_private_copies_begin_with_the_identity_and_are_merged(kind: str) -> Non
     operands = [0xFFFFFFF0, 3, 0x80000001, 0x7FFFFFFE, 0x0F0F0F0F, 0x87654321]
     firsts: dict[int, list[int]] = {}
 
-    def entry(bindings: int, _numbers: int, begin: int, end: int, _scratch: int) -> None:
+    def entry(bindings: int, _numbers: int, begin: int, end: int, *_: int) -> None:
         own, shared = (ctypes.c_uint64 * 2).from_address(bindings)
         assert shared == other.ctypes.data
         copy = (ctypes.c_uint32 * 6).from_address(own)
@@ -411,6 +450,8 @@ def test_private_copies_begin_with_the_identity_and_are_merged(kind: str) -> Non
 def test_arguments_that_make_no_sense() -> None:
     with pytest.raises(ValueError, match="a pool has 1 to 65536 workers, not 0"):
         Pool(0)
+    with pytest.raises(TypeError, match="a pace is a bytearray of 16 bytes or None, not bytearray"):
+        Pool(1).run(0, b"", b"", 1, 0, (), None, 0.0, bytearray(8))
     for privates in (((0, "add", 4),), ((0, "nand", 4),)):
         with pytest.raises(ValueError, match="no binding 0, or no kind"):
             Pool(1).run(0, b"", b"", 1, 0, privates, None, 0.0)

@@ -8,6 +8,7 @@
 // of scratch memory; then the bytes of each buffer; then the constants; then the buffers' contents. Standard output
 // gets the contents of all buffers after the dispatch. The kernel's interface is that of `backend/cpu/emit.py`.
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@
 
 enum { ALIGNMENT = 64, UNSET = 0xA5, NAME = 32 };
 
-typedef void (*Kernel)(char **buffers, const uint64_t *constants, uint64_t begin, uint64_t end, char *scratch);
+typedef void (*Kernel)(char **buffers, const uint64_t *constants, uint64_t begin, uint64_t end, char *scratch,
+                       bool is_shared);
 
 // The functions that LLVM calls.
 static const struct {
@@ -98,7 +100,7 @@ int main(int count_of_arguments, char **arguments) {
     }
     char *scratch = memory(head[3]);
     memset(scratch, UNSET, head[3]); // no value may come from memory that was never written
-    kernel(buffers, constants, 0, head[2], scratch);
+    kernel(buffers, constants, 0, head[2], scratch, false);
     for (uint64_t i = 0; i < count; i++)
         if (fwrite(buffers[i], 1, sizes[i], stdout) != sizes[i])
             fail("the results cannot be written");

@@ -212,7 +212,8 @@ def module(target: Target) -> str:
         f"{name}:\n  call void @{name}(ptr %memory, i64 %rounds, i64 %size)\n  ret void\n" for _, name in cases
     )
     return f"""
-define void @kernel(ptr noalias %bindings, ptr noalias %numbers, i64 %begin, i64 %end, ptr noalias %scratch) nounwind {{
+define void @kernel(ptr noalias %bindings, ptr noalias %numbers, i64 %begin, i64 %end, ptr noalias %scratch,
+                    i1 zeroext %is.shared) nounwind {{
   %memory = load ptr, ptr %bindings
   %rounds.at = getelementptr i64, ptr %numbers, i64 1
   %size.at = getelementptr i64, ptr %numbers, i64 2

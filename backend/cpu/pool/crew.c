@@ -16,12 +16,21 @@ static const double WORTH_TAKING = 20e-6;    // of work in a part, so that the c
 static const double LONGEST = 50e-3;         // of a part, approximately: the maximum delay of an interrupt
 static const double PER_COPIED_BYTE = 2e-10; // approximate cost of clearing and merging a private copy
 
+// What is known of the slower way to do a job fades with each run, so that the way is tried again after some.
+static const double FADING = 0.99;
+
 enum {
     PARTS_PER_WORKER = 2,       // divides the remaining work; parts get smaller towards the end
     MOST_PARTS_PER_WORKER = 32, // bounds the number of parts: a part is at least this fraction of all
     GROWTH = 8,                 // maximum ratio of a part to the largest part so far, while estimates are poor
     STACK = 8 << 20,
 };
+
+// Threads that were done, and how long they took.
+typedef struct {
+    uint64_t threads;
+    double seconds;
+} Done;
 
 // A job that workers may join.
 typedef struct Shared {
@@ -32,6 +41,8 @@ typedef struct Shared {
     uint64_t begin, most; // where the next part begins; the size of the largest one
     size_t copied;        // bytes of the private copies of a worker
     size_t working;       // how many workers are in the job, or called to it, beside the caller
+    bool is_alone;        // whether no other worker may join it as yet
+    Done alone, together; // by the caller then, and by all workers afterwards
     pthread_cond_t *left; // signalled when the last of them leaves
     Copies *copies;       // of all of them
     Processors processors;
@@ -74,9 +85,10 @@ struct Crew {
     size_t callers, working; // how many callers there are, and workers beside them that are in jobs or called
 };
 
-// Threads of the dispatch, how long they took, and when they were done.
+// Threads of the dispatch, whether other workers do others meanwhile, how long they took, and when they were done.
 typedef struct {
     uint64_t begin, end;
+    bool is_shared;
     double seconds, ended;
 } Part;
 
@@ -143,12 +155,17 @@ static bool join(Worker *worker) {
     return job->private_count == 0 || worker->copies != NULL;
 }
 
-// Wakes as many workers as the remaining work is worth.
-static void call_others(Crew *crew, Shared *shared) {
+// Whether the remaining work is worth waking another worker.
+static bool is_worth_calling(const Crew *crew, const Shared *shared) {
     const double seconds = shared->job->each * (double)(shared->job->count - shared->begin);
     const double worth = crew->worth_waking + PER_COPIED_BYTE * (double)shared->copied;
+    return has_place(crew) && seconds >= worth * (double)(shared->working + 1);
+}
+
+// Wakes as many workers as the remaining work is worth.
+static void call_others(Crew *crew, Shared *shared) {
     for (Worker *worker = crew->workers; worker < crew->workers + crew->size - 1; worker++) {
-        if (!has_place(crew) || seconds < worth * (double)(shared->working + 1)) {
+        if (!is_worth_calling(crew, shared)) {
             return;
         }
         if (worker->shared != NULL) {
@@ -167,14 +184,40 @@ static void call_others(Crew *crew, Shared *shared) {
     }
 }
 
+// Whether one worker does the job in less time than all of them, or that is to be found out.
+static bool is_better_alone(const Crew *crew, const Job *job) {
+    const Pace *pace = job->pace;
+    const bool is_quicker = pace->together > 0 && pace->alone * (double)crew->size <= pace->together;
+    return pace->alone == 0 || is_quicker;
+}
+
+// The seconds of a thread, as they were before if too little was done to tell.
+static double seconds_each(const Done *done, double before) {
+    return done->seconds < WORTH_TAKING ? before : done->seconds / (double)done->threads;
+}
+
 // Learns from a part that was done how long a thread takes. The first thread alone may have taken a thousand times as
 // long as the next.
 static void note(Shared *shared, const Part *part) {
-    const uint64_t done = part->end - part->begin;
-    if (done > 0) {
-        shared->job->each = part->seconds / (double)done;
-        shared->most = at_least(shared->most, done < UINT64_MAX / GROWTH ? done * GROWTH : UINT64_MAX);
+    Job *job = shared->job;
+    const uint64_t threads = part->end - part->begin;
+    if (threads > 0) {
+        job->each = part->seconds / (double)threads;
+        shared->most = at_least(shared->most, threads < UINT64_MAX / GROWTH ? threads * GROWTH : UINT64_MAX);
     }
+    if (job->pace != NULL) {
+        Done *done = part->is_shared ? &shared->together : &shared->alone;
+        done->threads += threads;
+        done->seconds += part->seconds;
+        job->pace->alone = seconds_each(&shared->alone, job->pace->alone);
+    }
+}
+
+// Keeps what a job that has ended tells of the two ways to do it.
+static void keep_pace(const Shared *shared) {
+    Pace *pace = shared->job->pace;
+    pace->together = seconds_each(&shared->together, pace->together * FADING);
+    pace->alone = seconds_each(&shared->alone, pace->alone * FADING);
 }
 
 // Takes the next part; false if none is left. Its size depends on the time per thread in the part that was done last.
@@ -185,8 +228,14 @@ static bool take(Crew *crew, Shared *shared, Part *part) {
     }
     const uint64_t left = job->count - shared->begin;
     if (left > 0) {
-        call_others(crew, shared);
-        uint64_t size = at_least(shared->least, left / (crew->size * PARTS_PER_WORKER));
+        shared->is_alone =
+            shared->is_alone && (is_better_alone(crew, job) || !is_worth_calling(crew, shared));
+        if (!shared->is_alone) {
+            call_others(crew, shared);
+        }
+        part->is_shared = !shared->is_alone;
+        const uint64_t share = shared->is_alone ? 0 : left / (crew->size * PARTS_PER_WORKER);
+        uint64_t size = at_least(shared->least, share);
         size = at_most(threads_in(LONGEST, job), at_least(threads_in(WORTH_TAKING, job), size));
         part->begin = shared->begin;
         part->end = shared->begin += at_most(left, at_most(shared->most, size));
@@ -199,7 +248,7 @@ static bool take(Crew *crew, Shared *shared, Part *part) {
 static void move_on(Worker *worker) {
     Crew *crew = worker->crew;
     Shared *here = worker->shared, *next = here->next;
-    while (next != here && next->begin >= next->job->count) {
+    while (next != here && (next->is_alone || next->begin >= next->job->count)) {
         next = next->next;
     }
     const bool is_needed = crew->callers + crew->working > crew->size;
@@ -226,7 +275,8 @@ typedef struct {
 
 static void call_entry(const void *argument) {
     const Call *call = argument;
-    call->job->entry(call->bindings, call->job->numbers, call->part->begin, call->part->end, call->scratch);
+    const Part *part = call->part;
+    call->job->entry(call->bindings, call->job->numbers, part->begin, part->end, call->scratch, part->is_shared);
 }
 
 static void do_part(Runner *runner, Stop *stop, const Call *call, Part *part) {
@@ -338,6 +388,7 @@ static void share(const Caller *caller, Job *jobs, size_t count) {
         shared->copied = copies_size(job);
         shared->least = job->count / (crew->size * MOST_PARTS_PER_WORKER);
         shared->most = job->each > 0 ? UINT64_MAX : 1;
+        shared->is_alone = job->pace != NULL;
         shared->next = crew->ring == NULL ? shared : crew->ring;
         shared->previous = crew->ring == NULL ? shared : crew->ring->previous;
         shared->previous->next = shared->next->previous = shared;
@@ -402,6 +453,9 @@ static bool finish(Caller *caller, Shared *shared) {
         pthread_mutex_lock(&crew->lock);
     }
     withdraw(crew, shared);
+    if (shared->job->pace != NULL) {
+        keep_pace(shared);
+    }
     pthread_mutex_unlock(&crew->lock);
     if (shared->copies != NULL) {
         merge(crew, shared);

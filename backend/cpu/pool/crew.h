@@ -10,15 +10,22 @@
 #include "kinds.h"
 #include "stop.h"
 
-// Machine code that runs the threads [begin, end) of a dispatch. It takes no locks and allocates nothing, since a
-// stopped job leaves it at any instruction.
-typedef void (*Entry)(void *const *bindings, const uint64_t *numbers, uint64_t begin, uint64_t end, void *scratch);
+// Machine code that runs the threads [begin, end) of a dispatch, while other workers run others if it `is_shared`. It
+// takes no locks and allocates nothing, since a stopped job leaves it at any instruction.
+typedef void (*Entry)(void *const *bindings, const uint64_t *numbers, uint64_t begin, uint64_t end, void *scratch,
+                      bool is_shared);
 
 // A binding of which each worker but the first has a copy of its own, merged when all have ended.
 typedef struct {
     size_t binding, words;
     const Kind *kind;
 } Private;
+
+// The seconds that a thread of a job takes where one worker does all threads, and where several workers do; 0 if
+// unknown.
+typedef struct {
+    double alone, together;
+} Pace;
 
 // A dispatch, which several workers may run together.
 typedef struct {
@@ -31,6 +38,7 @@ typedef struct {
     const Private *privates;
     size_t private_count;
     double each; // in and out: the estimated seconds of a thread, 0 if unknown
+    Pace *pace;  // of code that is quicker if it is not shared; null if all is the same then
 } Job;
 
 typedef struct Crew Crew;

@@ -116,19 +116,28 @@ static bool is_stop(PyObject *object) {
     return true;
 }
 
+// Whether the object is a bytearray that holds a Pace, or None; else an exception is set.
+static bool is_pace(PyObject *object) {
+    const bool is_fine = object == Py_None || (PyByteArray_Check(object) && PyByteArray_Size(object) == sizeof(Pace));
+    if (!is_fine) {
+        PyErr_Format(PyExc_TypeError, "a pace is a bytearray of %zu bytes or None, not %R", sizeof(Pace), object);
+    }
+    return is_fine;
+}
+
 static Stop *stop_of(PyObject *object) { return object == Py_None ? NULL : &((StopObject *)object)->stop; }
 
 static PyObject *pool_run(PyObject *self, PyObject *arguments) {
     unsigned long long entry, count;
     const char *bindings, *numbers;
     Py_ssize_t bindings_size, numbers_size, scratch;
-    PyObject *given, *stop;
+    PyObject *given, *stop, *pace = Py_None;
     double each;
-    if (!PyArg_ParseTuple(arguments, "Ky#y#KnO!Od:run", &entry, &bindings, &bindings_size, &numbers, &numbers_size,
-                          &count, &scratch, &PyTuple_Type, &given, &stop, &each)) {
+    if (!PyArg_ParseTuple(arguments, "Ky#y#KnO!Od|O:run", &entry, &bindings, &bindings_size, &numbers, &numbers_size,
+                          &count, &scratch, &PyTuple_Type, &given, &stop, &each, &pace)) {
         return NULL;
     }
-    if (!is_stop(stop)) {
+    if (!is_stop(stop) || !is_pace(pace)) {
         return NULL;
     }
     Job job = {
@@ -140,6 +149,7 @@ static PyObject *pool_run(PyObject *self, PyObject *arguments) {
         .scratch = (size_t)scratch,
         .private_count = (size_t)PyTuple_Size(given),
         .each = each,
+        .pace = pace == Py_None ? NULL : (Pace *)(void *)PyByteArray_AsString(pace),
     };
     Private *privates = read_privates(given, job.private_count, job.binding_count);
     if (privates == NULL) {

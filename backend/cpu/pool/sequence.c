@@ -22,13 +22,15 @@ static size_t size_of(const uint64_t *numbers, uint64_t begin, uint64_t end) {
     return last - begin * CHUNK;
 }
 
-static void fill(void *const *bindings, const uint64_t *numbers, uint64_t begin, uint64_t end, void *scratch) {
-    (void)scratch;
+static void fill(void *const *bindings, const uint64_t *numbers, uint64_t begin, uint64_t end, void *scratch,
+                 bool is_shared) {
+    (void)scratch, (void)is_shared;
     memset((char *)bindings[0] + begin * CHUNK, 0, size_of(numbers, begin, end));
 }
 
-static void copy(void *const *bindings, const uint64_t *numbers, uint64_t begin, uint64_t end, void *scratch) {
-    (void)scratch;
+static void copy(void *const *bindings, const uint64_t *numbers, uint64_t begin, uint64_t end, void *scratch,
+                 bool is_shared) {
+    (void)scratch, (void)is_shared;
     const char *source = (const char *)bindings[0] + begin * CHUNK;
     memcpy((char *)bindings[1] + begin * CHUNK, source, size_of(numbers, begin, end));
 }
@@ -50,7 +52,7 @@ static void set_bindings(const Sequence *sequence, void **bindings) {
     }
 }
 
-static void set_job(const Sequence *sequence, const Step *step, void **bindings, Job *job) {
+static void set_job(const Sequence *sequence, Step *step, void **bindings, Job *job) {
     const uint64_t *numbers = sequence->numbers + step->first_number;
     *job = (Job){
         .entry = step->kind == FILL ? fill : step->kind == COPY ? copy : (Entry)(uintptr_t)step->entry,
@@ -62,6 +64,7 @@ static void set_job(const Sequence *sequence, const Step *step, void **bindings,
         .privates = sequence->privates + step->first_private,
         .private_count = step->private_count,
         .each = step->each,
+        .pace = step->has_pace ? &step->pace : NULL,
     };
 }
 

@@ -46,7 +46,9 @@ typedef struct {
     uint64_t capacity;                   // the most invocations of such a dispatch
     Formula threads_then, scratch_then;  // of such a dispatch
     uint64_t is_beside;                  // whether it does not depend on the step before, nor on those that one is beside
-    double each;                         // in and out, as in `Job`
+    uint64_t has_pace;                   // of a dispatch whose code is quicker if it is not shared
+    Pace pace;                           // in and out, as in `Job`, with the next
+    double each;
     double seconds;                      // added to if the sequence is timed
 } Step;
 

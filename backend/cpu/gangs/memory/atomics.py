@@ -74,13 +74,28 @@ class GangAtomic:
 
     def _at_several_places(self) -> str | None:
         if self.is_shared:
-            return self._lane_by_lane(self.gang.lanes_of(self.address))
+            return self._at_several_shared_places()
         if self.op is h.AtomicOp.LOAD:
             return self.gang.load(self.address, self.mask)[0]
         if self.op is h.AtomicOp.STORE:
             self.gang.store_lanes(self.operands[0].lanes, self.address, self.mask)
             return None
         return self._in_own_memory()
+
+    def _at_several_shared_places(self) -> str | None:
+        """Plain accesses if no other worker is there: an operation that others may see takes ten times as long."""
+        scalars = [llvm_type(self.address.leaf.type)] if self.is_used else []
+        if self.op is h.AtomicOp.LOAD:
+            return self._lane_by_lane(self.gang.lanes_of(self.address))
+        self.gang.out.module.is_quicker_alone = True
+        results = self.gang.either(
+            self.memory.is_shared,
+            scalars,
+            lambda: _listed(self._lane_by_lane(self.gang.lanes_of(self.address))),
+            lambda: _listed(replace(self, is_shared=False)._at_several_places()),
+            is_likely=False,
+        )
+        return results[0] if results else None
 
     # One address for all lanes
 

@@ -62,14 +62,21 @@ class LaneVectors:
         return self.out.pure(f"extractelement {self.vec.type(scalar)} {vector}, i64 {number}")
 
     def either(
-        self, test: str, scalars: Sequence[str], fast: Callable[[], Sequence[str]], slow: Callable[[], Sequence[str]]
+        self,
+        test: str,
+        scalars: Sequence[str],
+        fast: Callable[[], Sequence[str]],
+        slow: Callable[[], Sequence[str]],
+        *,
+        is_likely: bool = True,
     ) -> list[str]:
-        """Vectors of these types, made in the `fast` way if a test holds, which is likely, else in the `slow` one."""
+        """Vectors of these types, made in the `fast` way if a test holds, as it likely does, else in the `slow` one."""
         out, ways = self.out, list[tuple[Sequence[str], str]]()
         blocks = [out.fresh_block(name) for name in ("as.expected", "otherwise")]
         done = out.fresh_block("accessed")
         before = out.current
-        out.do(f"br i1 {test}, label %{blocks[0]}, label %{blocks[1]}, !prof !1")
+        weights = ", !prof !1" if is_likely else ""
+        out.do(f"br i1 {test}, label %{blocks[0]}, label %{blocks[1]}{weights}")
         for block, make in zip(blocks, (fast, slow), strict=True):
             out.open_arm(block, before)
             ways.append((make(), out.current))
