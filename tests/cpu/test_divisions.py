@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tinct
+from tinct.backend.cpu.gangs.values.divisions import short_division
 from tinct.backend.cpu.target import LEVELS, compiling_for, current_target
 from tinct.base.errors import InputError
 
@@ -49,3 +50,52 @@ def test_quotients_and_remainders_are_exact(type: str, level: str) -> None:
             expected = kernel.run(buffers, threads=len(given), device="interp")["found"]
             found = kernel.run(buffers, threads=len(given), device="cpu")["found"]
             np.testing.assert_array_equal(found, expected, err_msg=f"divided by {divisor}")
+
+
+SMALL = """
+@group(0) @binding(0) var<storage> given: array<u32>;
+@group(0) @binding(1) var<storage, read_write> found: array<vec4u>;
+const TABLE = array<u32, 4>(MOST, 3u, MOST / 2u, 1u);
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+    let x = min(given[id.x], MOST);
+    let y = TABLE[x % 4u];
+    found[id.x] = vec4u(x / DIVISORu, x % DIVISORu, y / DIVISORu, y % DIVISORu);
+}
+"""
+
+
+@pytest.mark.parametrize("most", [0xFF, 0x3FF, 0xFFFF, 130305, 0xFFFFFF, 0xFFFFFFFF])
+@pytest.mark.parametrize("divisor", [3, 10, 18, 255, 1000, 32640])
+def test_small_numbers_are_divided_by_one_product(most: int, divisor: int) -> None:
+    kernel = tinct.load(SMALL.replace("MOST", f"{most}u").replace("DIVISOR", str(divisor)))["main"]
+    given = np.clip(numbers("u32", divisor) % (most + 1), 0, most).astype(np.uint32)
+    given[:4] = most, most - 1, 0, 1
+    found = kernel.run({"given": given, "found": np.zeros((given.size, 4), np.uint32)}, threads=given.size)["found"]
+    np.testing.assert_array_equal(found[:, 0], given // divisor)
+    np.testing.assert_array_equal(found[:, 1], given % divisor)
+    table = np.array([most, 3, most // 2, 1], np.uint32)[given % 4]
+    np.testing.assert_array_equal(found[:, 2], table // divisor)
+    np.testing.assert_array_equal(found[:, 3], table % divisor)
+
+
+@pytest.mark.parametrize("bits", [4, 8, 12, 16])
+def test_short_divisions_are_exact(bits: int) -> None:
+    """For all numbers up to the greatest, and all divisors that have such a division."""
+    x = np.arange(1 << bits, dtype=np.uint64)
+    made = 0
+    for divisor in range(1, min(1 << bits, 700)):
+        found = short_division((1 << bits) - 1, divisor)
+        if found is not None:
+            made += 1
+            products = (x >> found.before) * found.factor
+            assert products.max() < 1 << 32
+            np.testing.assert_array_equal(products >> found.after, x // divisor, err_msg=str(divisor))
+    others = sum(1 for it in range(1, min(1 << bits, 700)) if it & (it - 1))
+    assert made == others if bits < 16 else made > others // 2
+
+
+def test_divisions_that_are_not_short() -> None:
+    assert short_division(255, 0) is None
+    assert short_division(255, 16) is None
+    assert short_division((1 << 32) - 1, 3) is None
+    assert short_division((1 << 40) - 1, 3) is None

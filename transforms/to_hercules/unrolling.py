@@ -10,8 +10,9 @@ Whether the index is then known is seen during the translation, which computes w
 translating its body until no path leads back. Where that takes too many iterations or nodes, or an index stays unknown,
 the loop or the variable is given up, and the translation starts again (`Reconsidered`).
 
-If all loops of an entry point are like those of a stencil over 3 by 3 elements (see `neighbour_loops`), they are
-unrolled, too: code without loops has a version for the interior of a problem (see `gangs.control.whole_forks`).
+If all loops of an entry point are like those of a stencil over 3 by 3 elements, or have few instructions in all
+iterations together (see `straightened_loops`), they are unrolled, too: code without loops has a version for the
+interior of a problem (see `gangs.control.whole_forks`).
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ MOST_COPIES: Final = 2000
 """Instructions in all iterations together above which the loops of a stencil stay loops. The numbers of iterations are
 upper bounds, which make nine iterations of two loops 25.
 """
+MOST_SMALL_COPIES: Final = 256
+"""The same for other loops, such as one over the channels of a pixel."""
 _MOST_RECONSIDERED: Final = 8
 """Times that the translation starts again before nothing is unrolled."""
 
@@ -83,10 +86,10 @@ class Unrolling:
     def of(cls, entry: c.Function, effects: EffectsAnalysis) -> Unrolling:
         """All that may be worth it in an entry point."""
         program = _Program(entry, effects)
-        like_stencil = program.neighbour_loops()
-        if not program.accesses and not like_stencil:
+        straightened = program.straightened_loops()
+        if not program.accesses and not straightened:
             return cls()
-        needs, whole = [_Need(like_stencil)] if like_stencil else [], set[c.Var]()
+        needs, whole = [_Need(straightened)] if straightened else [], set[c.Var]()
         for access in program.accesses:
             loops, variables = program.loops_for(access), program.split_by(access)
             if loops is None or program.is_table(access):
@@ -354,14 +357,14 @@ class _Program:
         conditions = [it for it in _exit_conditions(loop) if self._sources(it) is not None]
         return conditions or None
 
-    # Loops over neighbours
+    # Loops without which code is straight
 
-    def neighbour_loops(self) -> frozenset[c.Loop]:
-        """All loops of the program, if they are like those of a stencil: they are short, read elements of buffers that
-        depend on their counters, write only variables of the invocation, and branch only on what does not depend on
-        what buffers hold; else none.
+    def straightened_loops(self) -> frozenset[c.Loop]:
+        """All loops of the program, if they are short, write only variables of the invocation, and branch only on what
+        does not depend on what buffers hold; else none. They may be longer if they read elements of buffers that depend
+        on their counters, as those of a stencil do.
         """
-        if not self.loops or not all(map(self._is_like_stencil, self.loops)):
+        if not self.loops or not all(map(self._has_known_branches, self.loops)):
             return frozenset()
         from ..core.trip_counts import trip_counts  # of use for few entry points
 
@@ -371,21 +374,24 @@ class _Program:
         copies = sum(
             prod(counts[id(loop)] for loop in loops) for it in self.around if (loops := self._loops_around(it))
         )
-        return frozenset(self.loops) if copies <= MOST_COPIES else frozenset()
+        most = MOST_COPIES if all(map(self._reads_other_elements, self.loops)) else MOST_SMALL_COPIES
+        return frozenset(self.loops) if copies <= most else frozenset()
 
-    def _is_like_stencil(self, loop: c.Loop) -> bool:
+    def _has_known_branches(self, loop: c.Loop) -> bool:
         written = (it for root in self.effects.of(loop).written for it in self.roots(root))
         return (
             self._countable_by(loop) == list(_exit_conditions(loop))
             and all(map(_is_private, written))
             and not any(self._depends_on_buffers(it) for it in _conditions(loop))
-            and any(self._reads_another_element(it, loop) for it in self.instructions)
         )
 
     def _depends_on_buffers(self, value: Value) -> bool:
         """Whether the value is computed from what buffers hold."""
         found, _ = self._computed_from(value)
         return any(isinstance(it, c.Load) and self._is_of_buffer(it) for it in found)
+
+    def _reads_other_elements(self, loop: c.Loop) -> bool:
+        return any(self._reads_another_element(it, loop) for it in self.instructions)
 
     def _reads_another_element(self, load: Value, loop: c.Loop) -> bool:
         """Whether this is a load from a buffer that may read another element in each iteration."""

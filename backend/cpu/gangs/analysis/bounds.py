@@ -44,6 +44,9 @@ def greatest(node: h.Node, types: Mapping[h.Node, h.Type], depth: int = 8) -> in
         case h.Intrinsic(function="min", arguments=arguments):
             bounds = [greatest(it, types, depth - 1) for it in arguments]
             return min([it for it in bounds if it is not None], default=limit)
+        case h.Read(collection=h.ConstantNode(value=h.ArrayConstant(elements=elements)), indices=[h.PositionIndex()]):
+            values = [it.value for it in elements if isinstance(it, h.IntegerConstant)]
+            return max(values) if len(values) == len(elements) > 0 else limit
         case h.Intrinsic(function="extractBits", arguments=[_, _, count]) if (
             bits := constant_value(count)
         ) is not None:

@@ -1,11 +1,16 @@
 """Divisions of vectors by one number for all lanes: products with a reciprocal in integers, of which loops need only
-one.
+one. A small number is divided by a constant with one product of 32 bits, without the upper halves of products.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from .....ir.hercules import nodes as h
+from ...llvm import Ops
 from .vectors import LaneVectors
+
+_BITS = 32
 
 
 def divide_by_scalar(vectors: LaneVectors, op: h.BinaryOp, type: h.Integer, lhs: str, rhs: str) -> str:
@@ -62,3 +67,46 @@ def _with_sign(vectors: LaneVectors, size: str, signed: str) -> str:
     vec = vectors.vec
     sign = vec.binary("ashr", "i32", signed, vec.constant("i32", 31))
     return vec.binary("sub", "i32", vec.binary("xor", "i32", size, sign), sign)
+
+
+@dataclass(frozen=True, slots=True)
+class ShortDivision:
+    """The quotient of x by `divisor` is ((x >> before) * factor) >> after, in 32 bits."""
+
+    divisor: int
+    before: int
+    factor: int
+    after: int
+
+
+def short_division(most: int, divisor: int) -> ShortDivision | None:
+    """The division by a constant of unsigned 32-bit integers of which none is greater than `most`; None if a product
+    does not fit, and for powers of two, of which none is needed.
+
+    With 2^n + e = f d and 0 <= e < d, f x / 2^n exceeds x / d by x e / (d 2^n). If x e < 2^n, that is less than 1 / d,
+    so that both have the same integer part.
+    """
+    if divisor <= 0 or divisor & (divisor - 1) == 0 or most >= 1 << _BITS:
+        return None
+    before = (divisor & -divisor).bit_length() - 1
+    odd, rest = divisor >> before, most >> before
+    for after in range(_BITS):
+        factor = -(-(1 << after) // odd)
+        if rest * factor >= 1 << _BITS:
+            return None
+        if rest * (factor * odd - (1 << after)) < 1 << after:
+            return ShortDivision(divisor, before, factor, after)
+    return None
+
+
+def divide_shortly(vec: Ops, op: h.BinaryOp, dividend: str, by: ShortDivision) -> str:
+    """The quotient or the remainder of vectors of u32."""
+
+    def shifted(vector: str, bits: int) -> str:
+        return vec.binary("lshr", "i32", vector, vec.constant("i32", bits)) if bits else vector
+
+    product = vec.binary("mul", "i32", shifted(dividend, by.before), vec.constant("i32", by.factor))
+    quotient = shifted(product, by.after)
+    if op is h.BinaryOp.DIV:
+        return quotient
+    return vec.binary("sub", "i32", dividend, vec.binary("mul", "i32", quotient, vec.constant("i32", by.divisor)))

@@ -15,7 +15,7 @@ from .....ir.hercules.graph import positions_of, predecessors
 from ... import data
 from ...nodes import compute
 from ...storage import Storage
-from ..analysis.bounds import constant_value
+from ..analysis.bounds import constant_value, greatest
 from ..analysis.forms import advance
 from ..analysis.known import scalar_text
 from ..analysis.shapes import UNIFORM, Kind, Shape
@@ -25,7 +25,7 @@ from ..memory.addresses import VaryingIndex
 from ..memory.embedded_broadcasts import EmbeddedBroadcasts
 from ..memory.gang_memory import GangMemory
 from .common_counters import Common, CommonCounters
-from .divisions import divide_by_scalar
+from .divisions import ShortDivision, divide_by_scalar, divide_shortly, short_division
 from .speculation import SpeculationEmitter
 from .thread_numbers import ThreadNumbers
 
@@ -480,6 +480,10 @@ class GangValues:
             case h.Binary(op=h.BinaryOp.DIV | h.BinaryOp.REM as op, lhs=lhs, rhs=rhs) if self._is_variable(rhs):
                 if isinstance(type, h.Integer) and type.bits == 32:
                     return divide_by_scalar(self.memory, op, type, vector(lhs), self.scalar(rhs))
+            case h.Binary(op=h.BinaryOp.DIV | h.BinaryOp.REM as op, lhs=lhs) if type == h.Integer(32, signed=False):
+                division = self._short_division(node)
+                if division is not None:
+                    return divide_shortly(self.vec, op, vector(lhs), division)
             case h.Binary(op=h.BinaryOp.MUL):
                 return compute(self.vec, node, self._types, lambda it: self._factor(it) or vector(it))
             case _:
@@ -500,6 +504,10 @@ class GangValues:
     def scalar_without_steps(self, node: h.Node, found: Stepless) -> str:
         """A remainder or quotient that no lane crosses a step of, where it has no vector."""
         return self._speculation.without_steps(node, found)
+
+    def _short_division(self, node: h.Binary) -> ShortDivision | None:
+        divisor, most = constant_value(node.rhs), greatest(node.lhs, self._types)
+        return None if divisor is None or most is None else short_division(most, divisor)
 
     def _is_variable(self, node: h.Node) -> bool:
         """Whether all lanes have one value that is not known before the kernel runs."""

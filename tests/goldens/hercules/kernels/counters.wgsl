@@ -5,7 +5,7 @@ struct Size { count: u32, signed: i32 }
 
 @compute @workgroup_size(1) fn literal() {
   var sum = 0u;
-  for (var k = 0u; k < 8u; k++) { if (k < 8u) { sum += min(k, 7u) + k; } }
+  for (var k = 0u; k < 80u; k++) { if (k < 80u) { sum += min(k, 79u) + k; } }
   a[0] = sum;
 }
 
@@ -31,6 +31,6 @@ struct Size { count: u32, signed: i32 }
 
 @compute @workgroup_size(1) fn downwards() {
   var sum = 0u;
-  for (var k = 8u; k > 0u; k--) { if (k - 1u < 8u) { sum += min(k, 8u); } }
+  for (var k = 80u; k > 0u; k--) { if (k - 1u < 80u) { sum += min(k, 80u); } }
   a[0] = sum;
 }
