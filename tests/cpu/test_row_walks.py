@@ -50,9 +50,28 @@ APART = {
 }
 
 
-def kernel(body: str, tier: Tier = "gang") -> CompiledKernel:
+TYPES = {
+    "array<u32, 37>": ("x[i][j]", "x[i][j - 20u]", "x[i / 2u][j >> 2u]", "x[(i * 5u) % 60u][j * 2u]"),
+    "struct": ("x[i].words[j]", "x[i].words[max(j, 3u) - 3u]", "x[i].inner[1][j]"),
+}
+"""Elements of arrays with arrays of their own: their type, and words of them, also past their ends."""
+FIXED = {
+    "array<u32, 37>": ("x[i ^ (j & 1u)][j]", "x[j][i]"),
+    "struct": ("x[i].inner[j & 1u][j >> 1u]", "x[i].tag + j"),
+}
+"""Where not one position alone changes from turn to turn in an element that stays."""
+STRUCT = "struct Item { tag: u32, words: array<u32, 21>, inner: array<array<u32, 9>, 2> }"
+
+
+def typed(type: str, word: str) -> tuple[str, str]:
+    """A head of a shader and a body with the sum of words in a loop."""
+    head = HEAD.replace("x: array<u32>", f"x: array<{type.replace('struct', 'Item')}>") + STRUCT
+    return f"for (var j = 0u; j < n; j++) {{ sum = sum * 3u + {word}; }}", head
+
+
+def kernel(body: str, head: str = HEAD, *, tier: Tier = "gang") -> CompiledKernel:
     main = "@compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3u)"
-    text = f"{HEAD}{main} {{ let i = id.x; let n = arrayLength(&y) - 27u; var sum = 0u; {body} y[i] = sum; }}"
+    text = f"{head}{main} {{ let i = id.x; let n = arrayLength(&y) - 27u; var sum = 0u; {body} y[i] = sum; }}"
     return compile_entry(translate(build(load_program(Source("test.wgsl", text.encode()))), "main"), CpuOptions(tier))
 
 
@@ -79,11 +98,24 @@ def has_windows(compiled: CompiledKernel, lanes: int) -> bool:
 def test_elements_are_the_same(name: str, target: str) -> None:
     """In arrays of which the last lanes' rows have few elements, or none."""
     body = (WALKS | APART)[name]
-    expected = kernel(body, "lane")
+    expected = kernel(body, tier="lane")
     with compiling_for(target):
         found = kernel(body)
         for elements in (1, 16, 700, 1500, 5000):
             assert results(found, elements) == results(expected, elements), elements
+
+
+@pytest.mark.usefixtures("windows_pay")
+@pytest.mark.parametrize("target", ["x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize("type", TYPES)
+def test_elements_with_arrays_of_their_own(type: str, target: str) -> None:
+    for word in (*TYPES[type], *FIXED[type]):
+        expected = kernel(*typed(type, word), tier="lane")
+        with compiling_for(target):
+            found = kernel(*typed(type, word))
+            assert has_windows(found, 8 if target == "x86-64-v3" else 16) == (word in TYPES[type]), word
+            for elements in (40, 80, 1480, 2200, 5000):
+                assert results(found, elements) == results(expected, elements), (word, elements)
 
 
 @pytest.mark.usefixtures("windows_pay")

@@ -27,8 +27,10 @@ _SHARE: Final = {"stages": 0.2, "peel": 0.2, "grid": 0.3, "sharing": 0.3, "subgr
 """How often random points have decisions of a kind: those that rarely help are mostly left to the search."""
 _SIMD: Final = 64
 """Invocations of a workgroup in the point that a search begins with."""
-_MOST_WINDOWED: Final = 3
+_MOST_WINDOWED: Final = 6
 """Blocks of a stencil that a search begins with."""
+_CLOSE: Final = 1.5
+"""The cost model does not tell which of two such blocks is faster if one costs up to so many times as much."""
 _INVOCATIONS: Final = (16, 32, 64, 128, 256)
 """Those of workgroups for rows."""
 
@@ -97,11 +99,15 @@ class DecisionSpace:
         return min(found, key=lambda it: self.cost(it).expected, default=simple)
 
     def windowed(self) -> Sequence[Decisions]:
-        """Blocks of a stencil that load each element once for several outputs: of each kind those that cost least."""
-        found: dict[Hashable, Decisions] = {}
-        for point in sorted(filter(self.is_legal, windows(self.facts)), key=lambda it: self.cost(it).expected):
-            found.setdefault(self.kind(point), point)
-        return list(found.values())[:_MOST_WINDOWED]
+        """Blocks of a stencil that load each element once for several outputs: those that cost least of each kind, and
+        the next ones, whose costs are too close to tell which is the fastest.
+        """
+        points = sorted(filter(self.is_legal, windows(self.facts)), key=lambda it: self.cost(it).expected)
+        close = [it for it in points if self.cost(it).expected <= _CLOSE * self.cost(points[0]).expected]
+        firsts: dict[Hashable, Decisions] = {}
+        for point in close:
+            firsts.setdefault(self.kind(point), point)
+        return list(dict.fromkeys((*firsts.values(), *close)))[:_MOST_WINDOWED]
 
     def by_rows(self, invocations: int = _SIMD) -> Decisions:
         """A workgroup for each row that is first reduced and then gone through again, as in softmax. Its invocations

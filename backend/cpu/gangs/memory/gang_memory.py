@@ -88,7 +88,7 @@ class GangMemory(LaneVectors):
         the node, where it is one by itself.
         """
         if read is not None and self._row_walks.applies_to(read, address):
-            data = self._row_walks.load(address, lambda: self._load_words([address], mask)[0])
+            data = self._row_walks.load(read, address, lambda: self._load_words([address], mask)[0])
             return self._vector_memory.from_memory(address.leaf, data), True
         if address.varying:
             return self.load_record([address], mask)[0], True

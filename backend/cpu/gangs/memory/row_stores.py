@@ -132,7 +132,7 @@ class RowStores:
         index = self._addresses.lanes_by(address, _WORD, "i32").index
         is_first = self._one.binary("xor", "i1", self._slots.load("i1", kept.has_stored), "true")
         test = self._one.binary("or", "i1", self._one.binary("and", "i1", is_first, full), is_next)
-        test = self._one.binary("and", "i1", test, has_rows(self._vectors, self._addresses, address, index))
+        test = self._one.binary("and", "i1", test, has_rows(self._vectors, self._addresses, address))
         self._slots.store("i1", "true", kept.has_stored)
 
         def begin() -> None:

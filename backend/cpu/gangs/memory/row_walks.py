@@ -18,9 +18,10 @@ from math import log2
 
 from .....ir.hercules import nodes as h
 from ...machine import AccessCosts, costs_so_far
+from ..analysis.bounds import constant_value
 from ..context import GangContext
 from ..values.vectors import LaneVectors
-from .addresses import LaneAddress, LaneAddresses, ValueQueries
+from .addresses import LaneAddress, LaneAddresses, ValueQueries, VaryingIndex, array_steps
 from .transposed import TransposedAccess
 from .vector_memory import LaneIndices, VectorMemory, memory_type
 from .walks import Walk, Walks
@@ -32,8 +33,19 @@ _KEEP_AND_LOAD = 3
 """The operations on registers, each as long as a shuffle, in which a vector is stored, tested for, and loaded again."""
 NEAR = range(1, 5)
 """Distances of lanes, in elements, that are loaded as whole vectors."""
+_NEAR_BYTES = [it * _WORD for it in NEAR]
 _NEXT = "2"
 """A number below this, counted from that of the iteration before, is the same element or the next one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """How lanes walk. The `element` is the index of an array that is an element itself; None if rows are parts of one
+    array.
+    """
+
+    walk: Walk
+    element: VaryingIndex | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +87,35 @@ class RowWalks:
             return False
         if not isinstance(node.collection, h.Parameter) or not address.is_binding or len(address.varying) != 1:
             return False
-        (index,) = address.varying
-        is_word = address.leaf.size == index.stride == _WORD
-        is_far = abs(self._values.shape(index.position).stride) not in NEAR
-        walk = self._walks.of(index.position) if is_word and is_far else None
-        return walk is not None and self._walks.is_usable(walk)
+        path = self._path(node, address) if address.leaf.size == _WORD else None
+        return path is not None and self._walks.is_usable(path.walk)
 
-    def load(self, address: LaneAddress, otherwise: Callable[[], str]) -> str:
+    def _path(self, node: h.Read, address: LaneAddress) -> _Path | None:
+        (index,) = address.varying
+        if abs(self._values.shape(index.position).stride) * index.stride in _NEAR_BYTES or index.stride % _WORD:
+            return None
+        if index.stride == _WORD:
+            walk = self._walks.of(index.position)
+            return None if walk is None else _Path(walk, None)
+        layout = self._context.plan.of(node.collection).layout
+        steps = [VaryingIndex(it, stride, extent) for it, extent, stride in array_steps(layout, node.indices)]
+        moving = [it for it in steps if constant_value(it.position) is None]
+        if len(moving) != 2 or moving[0].position is not index.position or moving[1].stride != _WORD:
+            return None
+        walk = self._walks.along(index.position, moving[1].position)
+        return None if walk is None else _Path(walk, moving[1])
+
+    def _steps(self, path: _Path) -> str:
+        if path.element is None:
+            return self._walks.sum(path.walk)
+        position = self._addresses.clamped(self._values.scalar(path.element.position), path.element)
+        return self._one.convert("trunc", "i64", position, "i32")
+
+    def load(self, node: h.Read, address: LaneAddress, otherwise: Callable[[], str]) -> str:
         """The lanes' words, as a vector of memory's type: from the window, from a new one, or loaded `otherwise`."""
-        (varying,) = address.varying
-        walk = self._walks.of(varying.position)
-        assert walk is not None
-        window, steps = self._window(walk), self._walks.sum(walk)
+        path = self._path(node, address)
+        assert path is not None
+        window, steps = self._window(path.walk), self._steps(path)
         before = self._slots.load("i32", window.last)
         self._slots.store("i32", steps, window.last)
         row = self._one.binary("sub", "i32", steps, self._slots.load("i32", window.first))
@@ -98,7 +127,7 @@ class RowWalks:
             moved = self._one.binary("sub", "i32", steps, before)
             index = self._addresses.lanes_by(address, _WORD, "i32")
             test = self._one.binary("icmp ult", "i32", moved, _NEXT)
-            test = self._one.binary("and", "i1", test, has_rows(self._vectors, self._addresses, address, index.index))
+            test = self._one.binary("and", "i1", test, has_rows(self._vectors, self._addresses, address))
             return self._vectors.either(
                 test, [scalar], lambda: [self._filled(window, address, index, steps)], lambda: [otherwise()]
             )
@@ -138,10 +167,12 @@ class RowWalks:
         return _Window(is_filled, first, last, rows)
 
 
-def has_rows(vectors: LaneVectors, addresses: LaneAddresses, address: LaneAddress, index: str) -> str:
-    """An i1: whether all lanes have as many elements from their index on as a window has, unclamped."""
+def has_rows(vectors: LaneVectors, addresses: LaneAddresses, address: LaneAddress) -> str:
+    """An i1: whether the buffer has as many words as a window from any word of all lanes' elements on."""
     (varying,) = address.varying
-    last = vectors.vec.binary("add", "i32", index, vectors.vec.constant("i32", vectors.lanes - 1))
+    position = addresses.lanes_by(address, varying.stride, "i32").index
+    reach = vectors.vec.constant("i32", -(-(vectors.lanes - 1) * _WORD // varying.stride))
+    last = vectors.vec.binary("add", "i32", position, reach)
     return vectors.is_full(vectors.vec.binary("icmp ule", "i32", last, addresses.last(varying.extent, "i32")))
 
 

@@ -57,13 +57,20 @@ class Walks:
     def __init__(self, context: GangContext, values: ValueQueries) -> None:
         self._context, self._placed, self._values = context, context.placed, values
         self._one = Ops(context.out)
-        self._found: dict[tuple[h.Node, h.Node], Walk | None] = {}
+        self._found: dict[tuple[h.Node, ...], Walk | None] = {}
 
     def of(self, position: h.Node) -> Walk | None:
         """The walk of a position that is used in the current block, along enough elements to fill a vector."""
         key = self._context.site.here, position
         if key not in self._found:
             self._found[key] = self._find(position)
+        return self._found[key]
+
+    def along(self, row: h.Node, element: h.Node) -> Walk | None:
+        """The walk through the elements of an array that is an element itself, at a position `row` of each lane."""
+        key = self._context.site.here, row, element
+        if key not in self._found:
+            self._found[key] = self._in_loops([row], [(element, "add")])
         return self._found[key]
 
     def is_usable(self, walk: Walk) -> bool:
@@ -86,7 +93,9 @@ class Walks:
             return None
         terms = list(self._terms(position.operand, "add"))
         starts = [it for it, _ in terms if self._values.shape(it) != UNIFORM]
-        steps = [(it, operation) for it, operation in terms if self._values.shape(it) == UNIFORM]
+        return self._in_loops(starts, [it for it in terms if self._values.shape(it[0]) == UNIFORM])
+
+    def _in_loops(self, starts: Sequence[h.Node], steps: Sequence[tuple[h.Node, str]]) -> Walk | None:
         levels = list(takewhile(lambda it: it.is_loop and not self._changes(starts, it), self._levels()))
         if not levels or not starts or not self._changes([it for it, _ in steps], levels[-1]):
             return None
