@@ -284,3 +284,15 @@ def test_the_command_shows_and_clears(directory: Path) -> None:
     assert shown.output.startswith(f"{directory}: 5 files, ")
     assert CliRunner().invoke(command_line, ["cache", "--clear"]).output == f"{directory}: 0 files, 0.0 MiB\n"
     assert not is_restored()
+
+
+@pytest.mark.parametrize("entry", ["lengths", "loaded"])
+def test_a_kernel_has_one_text(entry: str) -> None:
+    """Machine code is kept by the text that it is made from: no order may come from where objects are in memory."""
+    path = Path(__file__).parents[1] / "goldens" / "hercules" / "kernels" / "guards.wgsl"
+    kept: list[object] = []
+    texts = set[str]()
+    for number in range(12):
+        kept.append([object() for _ in range(1000 * number + 7)])  # so that objects are elsewhere
+        texts.add(tinct.load(path).compilation(entry, {}).cpu.llvm(optimised=False))
+    assert len(texts) == 1

@@ -139,12 +139,15 @@ class BlockVersions:
         passed = self._passed(item, spans)
         if passed is None:
             return None
-        tests, proved = list(passed), set[tuple[h.Node, h.DynamicConstant]]()
+        tests, proved = (
+            list(passed),
+            dict[tuple[h.Node, h.DynamicConstant], None](),
+        )  # in order: code is found by its text
         for position, extent in accesses:
             found = spans.in_range(position, self._values.dynamic(extent))
             if found is not None:
                 tests += found
-                proved.add((position, extent))
+                proved[position, extent] = None
         linear = set[h.Node]()
         for position, _ in proved:
             rising = self._linear(position, spans)
