@@ -95,6 +95,11 @@ class Site:
         found = None if self.known is None else self.known.values.of(node)
         return None if found is None else found[int(self.base) : int(self.base) + self.lanes * self.count]
 
+    def live_threads(self) -> Sequence[Truth] | None:
+        """Whether each thread of all parts passes the block, as far as that is known before the kernel runs."""
+        first = int(self.base) if self.known is not None else 0
+        return None if self.known is None else self.known.live(self.here)[first : first + self.lanes * self.count]
+
     def live_lanes(self) -> Sequence[Truth] | None:
         """Whether each lane of the part passes the block, as far as that is known before the kernel runs."""
         return None if self.known is None else self._of_part(self.known.live(self.here))

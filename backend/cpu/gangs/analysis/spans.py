@@ -64,11 +64,14 @@ class Spans:
         counter: Callable[[h.Node], Span | None],
         uniform: Callable[[h.Node], str | None],
         least_divisor: int | None = None,
+        known: Callable[[h.Node], Span | None] = lambda _: None,
     ) -> None:
         """`counter` gives the span of a thread number that differs between lanes, or of a Phi, `uniform` the value of a
         node that is the same for all lanes and available here. With a `least_divisor`, spans of remainders and
-        quotients by as much have tests that no lane crosses a multiple of the divisor.
+        quotients by as much have tests that no lane crosses a multiple of the divisor. `known` gives the span of a
+        value that is known in each lane.
         """
+        self._of_known = known
         self._least_divisor = least_divisor
         self.stepless: dict[h.Node, Stepless] = {}
         """The remainders and quotients that have such tests."""
@@ -142,6 +145,9 @@ class Spans:
         value = constant_value(node)
         if value is not None:
             return _constant(value)
+        known = self._of_known(node)
+        if known is not None:
+            return known
         uniform = self._uniform(node)
         if uniform is not None:
             return self._one_value(node, uniform)
@@ -341,6 +347,14 @@ class Spans:
             else:
                 tests += [*other.tests, self._compare("sge", span.least, other.most)]
         return None if span is None else (*span.tests, *tests)
+
+
+def all_of(one: Ops, tests: Iterable[str]) -> str:
+    """An i1: whether all tests hold."""
+    result = "true"
+    for test in dict.fromkeys(tests):
+        result = test if result == "true" else one.binary("and", "i1", result, test)
+    return result
 
 
 def _as_division(op: h.BinaryOp, right: Span) -> tuple[h.BinaryOp, Span]:

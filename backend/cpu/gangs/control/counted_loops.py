@@ -17,11 +17,11 @@ from .. import budgets
 from ..analysis.body import Level
 from ..analysis.bounds import constant_value
 from ..analysis.shapes import UNIFORM
-from ..analysis.spans import NEGATED, Span, Spans
+from ..analysis.spans import NEGATED, Span, Spans, all_of
 from ..context import GangContext
 from ..site import Proved
 from ..values.values import GangValues
-from .versions import FastVersion, accessed, all_of
+from .versions import FastVersion, accessed
 
 _LIGHT = 16
 """The most operations for each access that is not tested, of loops that are not short."""

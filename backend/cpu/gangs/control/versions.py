@@ -18,13 +18,12 @@ from .....ir.hercules.graph import predecessors
 from .....ir.hercules.placement import Placement
 from .....ir.hercules.types import is_collection
 from .....ir.hercules.versions import is_version_projection
-from ...llvm import Ops
 from ...math import is_transcendental
 from ...storage import Storage, StoragePlan
 from .. import budgets
 from ..analysis.body import Item, Level
 from ..analysis.shapes import UNIFORM, Kind
-from ..analysis.spans import Span, Spans
+from ..analysis.spans import Span, Spans, all_of
 from ..context import GangContext
 from ..memory.addresses import array_steps
 from ..site import Proved
@@ -142,7 +141,7 @@ class BlockVersions:
         tests, proved = (
             list(passed),
             dict[tuple[h.Node, h.DynamicConstant], None](),
-        )  # in order: code is found by its text
+        )
         for position, extent in accesses:
             found = spans.in_range(position, self._values.dynamic(extent))
             if found is not None:
@@ -309,14 +308,6 @@ def has_thread(node: h.Node, is_wanted: Callable[[h.ThreadID], bool], depth: int
 def is_heavy(node: h.Node) -> bool:
     """Whether an operation takes longer than any test."""
     return isinstance(node, h.Call) or (isinstance(node, h.Intrinsic) and is_transcendental(node.function))
-
-
-def all_of(one: Ops, tests: Iterable[str]) -> str:
-    """An i1: whether all tests hold."""
-    result = "true"
-    for test in dict.fromkeys(tests):
-        result = test if result == "true" else one.binary("and", "i1", result, test)
-    return result
 
 
 def accessed(

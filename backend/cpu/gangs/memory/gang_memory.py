@@ -31,6 +31,7 @@ from .known_accesses import KnownAccess, KnownAccesses, KnownStore
 from .loop_prefetch import LoopPrefetches
 from .non_temporal import NonTemporalStores
 from .permuted import Permuted
+from .pieces import Pieces
 from .prefetch import DISTANCE, Prefetches, prefetch
 from .private_memory import PrivateMemory
 from .quads import WORDS, Quads
@@ -67,6 +68,7 @@ class GangMemory(LaneVectors):
         self._row_stores = RowStores(context, *memories, walks, values)
         self._non_temporal = NonTemporalStores(context, self, self._vector_memory)
         self._permuted = Permuted(self, self._vector_memory, memory, values)
+        self._pieces = Pieces(context, self, self._vector_memory, values)
         self._known = KnownAccesses(self, self._vector_memory, values)
         self._coinciding = CoincidingLoads(context, self, self._addresses, values)
         self._compressed = CompressedStores(self, self._addresses, self._interleaved)
@@ -91,12 +93,20 @@ class GangMemory(LaneVectors):
             data = self._row_walks.load(read, address, lambda: self._load_words([address], mask)[0])
             return self._vector_memory.from_memory(address.leaf, data), True
         if address.varying:
-            return self.load_record([address], mask)[0], True
+            in_pieces = self._in_pieces(read, address, mask)
+            return in_pieces or self.load_record([address], mask)[0], True
         if address.is_private:
             return self._vector_memory.from_memory(
                 address.leaf, self._vector_memory.load(address.pointer, address.leaf, None)
             ), True
         return self._memory.load(Address(address.pointer, address.leaf)), False
+
+    def _in_pieces(self, read: h.Read | None, address: LaneAddress, mask: str | None) -> str | None:
+        run = self._runs.of(address)
+        if read is None or (run is not None and not run.is_speculated):
+            return None
+        data = self._pieces.load(read, address, mask, lambda: self._load_by_lane(address, mask))
+        return None if data is None else self._vector_memory.from_memory(address.leaf, data)
 
     def load_record(self, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
         """The vectors of one scalar, or of several scalars of one size in the same element."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...memory import Memory
 from ..analysis.shapes import Kind
+from ..analysis.spans import all_of
 from ..values.vectors import LaneVectors
 from .addresses import LaneAddress, LaneAddresses, ValueQueries, VaryingIndex
 
@@ -54,18 +54,12 @@ class Runs:
                 tests += [it for it in (self._values.holds(index.position),) if it != "true"]
             if not self._addresses.is_in_range(index.position, index.extent):
                 tests += self._range_tests(index, shape.stride)
-        return self._all(tests) if tests else None
+        return all_of(self._one, tests) if tests else None
 
     def strip_test(self, run: Run, reach: int) -> str:
         """An i1: whether all lanes' positions, and those that are up to `reach` elements behind them, are in range."""
         (index,) = run.varying
-        return self._all(self._range_tests(index, self._values.shape(index.position).stride, reach))
-
-    def _all(self, tests: Sequence[str]) -> str:
-        result, *others = tests
-        for other in others:
-            result = self._one.binary("and", "i1", result, other)
-        return result
+        return all_of(self._one, self._range_tests(index, self._values.shape(index.position).stride, reach))
 
     def _range_tests(self, index: VaryingIndex, stride: int, reach: int = 0) -> list[str]:
         first = self._values.scalar(index.position)

@@ -38,8 +38,17 @@ class VectorMemory:
         self._vec = vectors.vec
         self._out = vectors.out
 
-    def load(self, pointer: str, leaf: ScalarLayout, mask: str | None, part: Ops | None = None) -> str:
-        """Consecutive scalars: as many as a part has lanes, or as many as `part` says."""
+    def load(
+        self,
+        pointer: str,
+        leaf: ScalarLayout,
+        mask: str | None,
+        part: Ops | None = None,
+        otherwise: str = "zeroinitializer",
+    ) -> str:
+        """Consecutive scalars: as many as a part has lanes, or as many as `part` says. Lanes that are not in the mask
+        have those of another vector.
+        """
         scalar, vec = memory_type(leaf), self._vec if part is None else part
         type = vec.type(scalar)
         if mask is None:
@@ -48,7 +57,7 @@ class VectorMemory:
         masks = vec.type("i1")
         self._out.module.declare(f"{type} @{name}(ptr, {masks}, {type})")
         return self._out.value(
-            f"call {type} @{name}(ptr align {leaf.align} {pointer}, {masks} {mask}, {type} zeroinitializer)"
+            f"call {type} @{name}(ptr align {leaf.align} {pointer}, {masks} {mask}, {type} {otherwise})"
         )
 
     def store(self, data: str, pointer: str, leaf: ScalarLayout, mask: str | None, part: Ops | None = None) -> None:
