@@ -106,7 +106,11 @@ class AccessEmitter:
         if node in self._kept_rows:
             return self._kept_rows.load(node)
         if isinstance(node.collection, h.ConstantNode):
-            address = memory.address_beyond(self._memory.constant(node.collection.value), node.indices)
+            constant = node.collection.value
+            vector = memory.load_of_table(node, lambda: self._memory.constant(constant), self._masks.here())
+            if vector is not None:
+                return vector
+            address = memory.address_beyond(self._memory.constant(constant), node.indices)
         else:
             address = memory.address_of(self._plan.of(node.collection), node.indices)
         value, is_vector = memory.load(address, self._masks.here(), node)

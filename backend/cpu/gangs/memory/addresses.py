@@ -107,10 +107,8 @@ class VaryingIndex:
 
 
 @dataclass(frozen=True, slots=True)
-class Register:
-    """The pointer to the beginning of a storage in registers (see `storage.Storage`), and the bytes from there to the
-    pointer of an address.
-    """
+class Origin:
+    """The pointer to the beginning of a storage, and the bytes from there to the pointer of an address."""
 
     pointer: str
     offset: int
@@ -122,7 +120,8 @@ class LaneAddress:
 
     `offset` is the number of bytes from the beginning of the last index's element, None if it is not constant.
     `is_binding` says whether the addresses are in a buffer, `is_only_written` whether the kernel never reads that, and
-    `is_padded` whether `WINDOW_PADDING` bytes of no use follow the storage. Storage in registers has a `register`.
+    `is_padded` whether `WINDOW_PADDING` bytes of no use follow the storage. Padded storage has an `origin` where all
+    positions are known, and storage in registers has one always (see `storage.Storage`).
     """
 
     pointer: str
@@ -133,7 +132,8 @@ class LaneAddress:
     is_binding: bool = False
     is_only_written: bool = False
     is_padded: bool = False
-    register: Register | None = None
+    origin: Origin | None = None
+    is_in_registers: bool = False
 
 
 class LaneAddresses:
@@ -159,12 +159,13 @@ class LaneAddresses:
             is_binding=storage.is_binding,
             is_only_written=storage.is_only_written,
             is_padded=is_padded(storage),
-            register=self._register(storage, indices) if storage.is_in_registers else None,
+            origin=self._origin(storage, indices) if is_padded(storage) or storage.is_in_registers else None,
+            is_in_registers=storage.is_in_registers,
         )
 
-    def _register(self, storage: Storage, indices: Sequence[h.Index]) -> Register | None:
-        """Where the pointer of an address in registers points; None if that is not known."""
-        layout, offset = storage.layout, 0
+    def _origin(self, storage: Storage, indices: Sequence[h.Index]) -> Origin | None:
+        """Where the pointer of an address points; None if that is not known."""
+        layout, offset, steps = storage.layout, 0, list[tuple[h.Node, int]]()
         for index in indices:
             match index, layout:
                 case h.FieldIndex(field=field), ProductLayout(fields=fields, offsets=offsets):
@@ -178,9 +179,13 @@ class LaneAddresses:
                         return None
                     is_uniform = self._values.shape(position) == UNIFORM
                     offset += stride * min(known[0], count - 1) if is_uniform else 0
+                    steps.append((position, stride))
                 case _:
                     return None
-        return Register(self._memory.address(storage).pointer, offset)
+        pointer, grown = self._memory.address(storage).pointer, self._values.grown_by(steps)
+        return Origin(
+            pointer if grown == "0" else self._out.pure(f"getelementptr i8, ptr {pointer}, i64 {grown}"), offset
+        )
 
     def beyond(self, address: Address, indices: Sequence[h.Index]) -> LaneAddress:
         """The address of an element of a shared collection at an address."""

@@ -26,6 +26,7 @@ from ..values.vectors import LaneVectors
 from .addresses import LaneAddress, LaneAddresses, ValueQueries, words_of
 from .coinciding import CoincidingLoads
 from .compressed import CompressedStores
+from .constant_tables import ConstantTables
 from .interleave import MOST_WORDS, WORDS_FOR_EACH, Interleaved
 from .known_accesses import KnownAccess, KnownAccesses, KnownStore
 from .loop_prefetch import LoopPrefetches
@@ -68,6 +69,7 @@ class GangMemory(LaneVectors):
         self._row_stores = RowStores(context, *memories, walks, values)
         self._non_temporal = NonTemporalStores(context, self, self._vector_memory)
         self._permuted = Permuted(self, self._vector_memory, memory, values)
+        self._tables = ConstantTables(context, self, values)
         self._pieces = Pieces(context, self, self._vector_memory, values)
         self._known = KnownAccesses(self, self._vector_memory, values)
         self._coinciding = CoincidingLoads(context, self, self._addresses, values)
@@ -100,6 +102,10 @@ class GangMemory(LaneVectors):
                 address.leaf, self._vector_memory.load(address.pointer, address.leaf, None)
             ), True
         return self._memory.load(Address(address.pointer, address.leaf)), False
+
+    def load_of_table(self, read: h.Read, table: Callable[[], Address], mask: str | None) -> str | None:
+        """The vector of a Read of a constant `table` at positions that are known in part; None if they are not."""
+        return self._tables.load(read, lambda: self.load(self._addresses.beyond(table(), read.indices), mask)[0])
 
     def _in_pieces(self, read: h.Read | None, address: LaneAddress, mask: str | None) -> str | None:
         run = self._runs.of(address)

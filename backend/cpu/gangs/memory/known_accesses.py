@@ -74,8 +74,8 @@ class KnownAccesses:
         is_memory = address.is_padded and not address.is_private and not address.is_binding
         if live is None or not address.varying or not is_memory or address.leaf.size != _WORD:
             return None
-        register = address.register
-        offsets = [register.offset if register else 0] * self._lanes
+        origin = address.origin
+        offsets = [origin.offset if origin else 0] * self._lanes
         for index in address.varying:
             found = self._values.known(index.position)
             if found is None or not isinstance(index.extent, h.DynamicLiteral) or index.stride % _WORD:
@@ -83,8 +83,8 @@ class KnownAccesses:
             last = index.extent.value - 1
             offsets = [at + index.stride * min(it, last) for at, it in zip(offsets, found, strict=True)]
         words = tuple(None if it is False else at // _WORD for at, it in zip(offsets, live, strict=True))
-        pointer = register.pointer if register else self._grown(address)
-        return KnownAccess(pointer, address.leaf, words, None in live, is_in_registers=register is not None)
+        pointer = origin.pointer if origin else self._grown(address)
+        return KnownAccess(pointer, address.leaf, words, None in live, address.is_in_registers)
 
     def _grown(self, address: LaneAddress) -> str:
         """The pointer that the first one of gangs with one code has, moved to where the current one's words are."""
