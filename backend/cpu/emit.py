@@ -10,8 +10,8 @@ The module has one external function:
 
 `buffers` is an array of pointers, one for each parameter; `dynamic` an array of i64, the dynamic constants; `scratch`
 memory of the worker alone, 64-byte aligned and of `Emitted.scratch_size` bytes; `is_shared` says whether other workers
-run other threads of the dispatch meanwhile. The function computes on memory and
-does nothing else, so that a thread may be taken out of it at any instruction (see `pool/stop.h`).
+run other threads of the dispatch meanwhile. The function computes on memory and does nothing else, so that a thread may
+be taken out of it at any instruction (see `pool/stop.h`).
 """
 
 from __future__ import annotations

@@ -46,15 +46,15 @@ class Tables:
 
     def learn(self, steps: bytearray) -> tuple[float, ...]:
         """Keep the estimates of a copy of the steps that has run. Returns the seconds of the original steps."""
-        sums, seconds = [0.0] * (self.origins[-1] + 1), _numbers(steps)[:, _SECONDS]
+        sums, seconds = [0.0] * (self.origins[-1] + 1), _in_seconds(steps)[:, _SECONDS]
         for origin, taken in zip(self.origins, seconds, strict=True):
             sums[origin] += float(taken)
-        _numbers(self.steps)[:, _KEPT] = _numbers(steps)[:, _KEPT]
+        _in_seconds(self.steps)[:, _KEPT] = _in_seconds(steps)[:, _KEPT]
         return tuple(sums)
 
 
-def _numbers(steps: bytearray) -> npt.NDArray[np.float64]:
-    """A row for each step, with its members as numbers of seconds, which only the last ones are."""
+def _in_seconds(steps: bytearray) -> npt.NDArray[np.float64]:
+    """A row for each step, of which only the last members are such numbers."""
     return np.frombuffer(steps, np.float64).reshape(-1, _STEP.size // 8)
 
 

@@ -228,8 +228,7 @@ static bool take(Crew *crew, Shared *shared, Part *part) {
     }
     const uint64_t left = job->count - shared->begin;
     if (left > 0) {
-        shared->is_alone =
-            shared->is_alone && (is_better_alone(crew, job) || !is_worth_calling(crew, shared));
+        shared->is_alone = shared->is_alone && (is_better_alone(crew, job) || !is_worth_calling(crew, shared));
         if (!shared->is_alone) {
             call_others(crew, shared);
         }
