@@ -254,7 +254,7 @@ class Masks:
         wanted = self._values.vector(condition)
         if not is_true:
             wanted = self._vec.binary("xor", "i1", wanted, _ALL)
-        return wanted if mask == _ALL else self._vec.select(mask, "i1", wanted, "zeroinitializer")
+        return wanted if mask == _ALL else self._values.memory.both(mask, wanted)
 
     def _first_is_below(self, condition: h.Node) -> str | None:
         """Whether any lane's value is below a limit, if values rise and only the first lane's need be compared."""

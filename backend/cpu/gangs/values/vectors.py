@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...llvm import Ops
 
+_BYTE = 8
+
 
 class LaneVectors:
     """Builds vectors of `vec.lanes` lanes and takes them apart. A mask is a vector of i1, or None for all lanes."""
@@ -40,6 +42,21 @@ class LaneVectors:
         type, wanted = self.vec.type(scalar), list(numbers)
         mask = vector_text("i32", wanted)
         return self.out.pure(f"shufflevector {type} {left}, {type} {right}, <{len(wanted)} x i32> {mask}")
+
+    def both(self, mask: str, other: str) -> str:
+        """The lanes that both masks have; those that `mask` does not have may be poison in the other one.
+
+        Of a selection by a constant mask LLVM makes a shuffle of bits, which with AVX-512 turns masks into vectors and
+        back. There, the constant is hidden from it, so that it stays in a mask register.
+        """
+        is_literal, type = mask.startswith("<"), self.vec.type("i1")
+        if not is_literal or not other.startswith("%") or not self.out.module.target.has_avx512 or self.lanes < _BYTE:
+            return self.vec.select(mask, "i1", other, "zeroinitializer")
+        bits = sum(1 << lane for lane, it in enumerate(mask.split(",")) if "true" in it)
+        with self.out.at_entry():
+            word = self.out.pure(f'call i{self.lanes} asm "", "=r,0"(i{self.lanes} {bits}) memory(none)')
+            hidden = self.out.pure(f"bitcast i{self.lanes} {word} to {type}")
+        return self.out.pure(f"and {type} {self.out.pure(f'freeze {type} {other}')}, {hidden}")
 
     def any(self, mask: str) -> str:
         """An i1: whether a mask has a lane."""
