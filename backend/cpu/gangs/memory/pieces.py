@@ -46,7 +46,7 @@ class Pieces:
     def __init__(
         self, context: GangContext, vectors: LaneVectors, vector_memory: VectorMemory, values: ValueQueries
     ) -> None:
-        self._context, self._site, self._types = context, context.site, context.types
+        self._context, self._site = context, context.site
         self._vectors, self._vector_memory, self._values = vectors, vector_memory, values
         self._one, self._out = vectors.one, vectors.out
 
@@ -57,11 +57,9 @@ class Pieces:
         if not self._may_apply(read, address):
             return None
         (varying,) = address.varying
-        walk = _Interior(self._context, self._values)
-        sum = walk.sum(varying.position)
-        tests = (
-            None if sum is None else walk.tests(varying.position, self._context.nodes.memory.dynamic(varying.extent))
-        )
+        interior, extent = _Interior(self._context, self._values), self._context.nodes.memory.dynamic(varying.extent)
+        sum = interior.sum(varying.position)
+        tests = None if sum is None else interior.tests(varying.position, extent)
         if sum is None or tests is None:
             return None
         pieces = self._pieces(sum)
