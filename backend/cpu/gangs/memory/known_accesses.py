@@ -101,7 +101,7 @@ class KnownAccesses:
     def of_record(self, addresses: Sequence[LaneAddress]) -> list[KnownAccess] | None:
         """The accesses to scalars in one element, if they are known; all are behind one pointer."""
         found = self.all_of(addresses)
-        if found is None or found[0].is_in_registers or any(it.offset is None for it in addresses):
+        if found is None or addresses[0].origin is not None or any(it.offset is None for it in addresses):
             return found
         first, numbers = words_of(addresses)
         pointer = found[addresses.index(first)].pointer
