@@ -48,16 +48,23 @@ TABLES = {
     "zeros": "f32(ZEROS[v][i])",
 }
 DATA = {"at a thread times a counter": "FLAT[u * i]", "both positions move": "f32(NESTED[n + i][i + n])"}
+COMMON = {
+    "at a counter": "FLAT[i]",
+    "at a number from outside": "FLAT[n]",
+    "at both": "FLAT[i + n] + f32(NESTED[i][n])",
+    "beside a thread's": "FLAT[i + 2u] * FLAT[u + i]",
+}
+"""Elements that all lanes have in common."""
 
 
 def shader(name: str) -> str:
     words = ", ".join(str(round(0.25 * it * it - 3, 2)) for it in range(24))
     rows = ", ".join(f"array<u32, 6>({', '.join(f'{7 * row + it}u' for it in range(6))})" for row in range(5))
     text = KERNEL.replace("WORDS", words).replace("ROWS", rows)
-    return text.replace("TABLE", (TABLES | DATA)[name])
+    return text.replace("TABLE", (TABLES | DATA | COMMON)[name])
 
 
-@pytest.mark.parametrize("name", [*TABLES, *DATA])
+@pytest.mark.parametrize("name", [*TABLES, *DATA, *COMMON])
 def test_elements_are_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel, given = tinct.load(shader(name))["main"], np.arange(64, dtype=np.float32)
     monkeypatch.setenv("TINCT_CPU_TIER", "gang")

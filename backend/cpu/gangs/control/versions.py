@@ -138,10 +138,8 @@ class BlockVersions:
         passed = self._passed(item, spans)
         if passed is None:
             return None
-        tests, proved = (
-            list(passed),
-            dict[tuple[h.Node, h.DynamicConstant], None](),
-        )
+        tests = list(passed)
+        proved: dict[tuple[h.Node, h.DynamicConstant], None] = {}
         for position, extent in accesses:
             found = spans.in_range(position, self._values.dynamic(extent))
             if found is not None:

@@ -84,9 +84,9 @@ class GangAtomic:
 
     def _at_several_shared_places(self) -> str | None:
         """Plain accesses if no other worker is there: an operation that others may see takes ten times as long."""
-        scalars = [llvm_type(self.address.leaf.type)] if self.is_used else []
         if self.op is h.AtomicOp.LOAD:
             return self._lane_by_lane(self.gang.lanes_of(self.address))
+        scalars = [llvm_type(self.address.leaf.type)] if self.is_used else []
         self.gang.out.module.is_quicker_alone = True
         results = self.gang.either(
             self.memory.is_shared,

@@ -23,6 +23,7 @@ from ..values.vectors import LaneVectors
 from .addresses import ValueQueries
 
 _MOST_ROWS = 256
+"""The most rows of a table, each a vector."""
 _WRAP = 1 << 32
 
 
@@ -49,13 +50,12 @@ class ConstantTables:
 
     def load(self, read: h.Read, otherwise: Callable[[], str]) -> str | None:
         """The elements of a constant, from a row where there is one, or loaded `otherwise`. None if that is not how the
-        Read is made.
+        Read is made, as where all lanes have one element.
         """
-        type = self._types[read]
-        is_scalar = isinstance(type, (h.Integer, h.Float))
-        if self._site.repeat is not None or self._values.is_rare() or not is_scalar:
+        type, is_vector = self._types[read], self._values.shape(read).is_vector
+        if not is_vector or self._site.repeat is not None or self._values.is_rare():
             return None
-        if not isinstance(read.collection, h.ConstantNode):
+        if not isinstance(read.collection, h.ConstantNode) or not isinstance(type, (h.Integer, h.Float)):
             return None
         positions = [self._position(it.position) for it in read.indices if isinstance(it, h.PositionIndex)]
         found = [it for it in positions if it is not None]

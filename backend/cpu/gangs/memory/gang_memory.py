@@ -108,7 +108,7 @@ class GangMemory(LaneVectors):
         return self._tables.load(read, lambda: self.load(self._addresses.beyond(table(), read.indices), mask)[0])
 
     def _in_pieces(self, read: h.Read | None, address: LaneAddress, mask: str | None) -> str | None:
-        run = self._runs.of(address)
+        run = None if read is None else self._runs.of(address)
         if read is None or (run is not None and not run.is_speculated):
             return None
         data = self._pieces.load(read, address, mask, lambda: self._load_by_lane(address, mask))

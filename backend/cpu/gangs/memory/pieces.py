@@ -125,7 +125,7 @@ class _Interior:
         self._site, self._types, self._values = context.site, context.types, values
         self._one = context.one
         self._tests: dict[str, None] = {}
-        self._spans = Spans(context.one, context.types, self._counted, self._uniform, known=self._known)
+        self._spans = Spans(context.one, context.types, lambda _: None, self._uniform, known=self._known)
 
     def tests(self, position: h.Node, extent: str) -> list[str] | None:
         """Those of a position with a sum; None if there are none."""
@@ -219,10 +219,6 @@ class _Interior:
         numbers = [int(it) for it, passes in zip(found, live, strict=True) if passes is not False]
         low, high = min(numbers, default=0), max(numbers, default=0)
         return Span(str(low), str(high), low, high)
-
-    @staticmethod
-    def _counted(_node: h.Node) -> None:
-        return None
 
 
 _LIMITS = ("min", "max", "clamp")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ...llvm import Ops
 
 _BYTE = 8
+"""The fewest lanes whose mask is an integer that a register can hold."""
 
 
 class LaneVectors:
