@@ -66,13 +66,15 @@ def analyse_for_gangs(
     function: h.Function, bindings: Mapping[int, Layout], lanes: int
 ) -> tuple[AnalysedFunction, str | None]:
     """Analyse a function whose forks run as gangs, and give the reason if they cannot."""
-    from .gangs import widened, workgroups_of_one
+    from .gangs import in_row_order, widened, workgroups_of_one
 
     single = workgroups_of_one(function)
     if single is not None:
         return _with_gathered(single, analyse(function, bindings), lanes)
-    wide, limit = widened(function, lanes)
-    return with_gangs(analyse(wide, bindings), lanes, limit)
+    analysed = analyse(function, bindings)
+    ordered = in_row_order(analysed.placed) or function
+    wide, limit = widened(ordered, lanes)
+    return with_gangs(analysed if wide is function else analyse(wide, bindings), lanes, limit)
 
 
 def _with_gathered(single: WorkgroupsOfOne, alone: AnalysedFunction, lanes: int) -> tuple[AnalysedFunction, str | None]:

@@ -1,8 +1,9 @@
 """One Hercules function as LLVM IR: blocks, data, and how forks run.
 
-A fork runs as a loop over its threads. The outermost, perfectly nested forks whose factors are dynamic (the
-workgroups) become one loop over a range of their threads, numbered with the innermost fork's index fastest, so that
-several workers share a dispatch. That is possible if their Reduces carry only bindings.
+A fork runs as a loop over its threads. The outermost, perfectly nested forks, down to the innermost with a dynamic
+factor, become one loop over a range of their threads, numbered with the innermost fork's index fastest, so that several
+workers share a dispatch. These are the workgroups, and rows of theirs that are outside (see `gangs.choice.row_order`).
+That is possible if their Reduces carry only bindings.
 
 The module has one external function:
 
@@ -165,7 +166,7 @@ def _fused_products(placed: Placement, *, only_exact: bool) -> dict[h.Node, h.Bi
 
 
 def _outermost_forks(placed: Placement) -> tuple[h.Fork, ...]:
-    """The perfectly nested outermost forks with dynamic factors, outermost first.
+    """The perfectly nested outermost forks, outermost first, down to the innermost with a dynamic factor.
 
     Values between them are computed again for each thread, so no collection may change between, before or after them.
     """
@@ -176,10 +177,12 @@ def _outermost_forks(placed: Placement) -> tuple[h.Fork, ...]:
     while isinstance(control, h.Join):
         (node,) = placed.graph.successors[node]
         fork = placed.nest.forks[control]
-        if node is not fork or isinstance(fork.factor, h.DynamicLiteral):
+        if node is not fork:
             break
         forks.append(fork)
         control = control.control
+    while forks and isinstance(forks[-1].factor, h.DynamicLiteral):
+        forks.pop()
     changes = [at for it, at in placed.place.items() if isinstance(it, (h.Write, h.Atomic))]
     around = [sum(fork in placed.nest.around[at] for fork in forks) for at in dict.fromkeys(changes)]
     return tuple(forks[: min(around, default=None)])

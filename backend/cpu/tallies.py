@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from ...ir.hercules import nodes as h
-from ...ir.hercules.copying import copied
+from ...ir.hercules.copying import copy_of
 from ...ir.hercules.graph import predecessors, replace_all, replace_predecessor
 from ...ir.hercules.placement import Placement
 from ...ir.hercules.sharing import makes_version
@@ -246,10 +246,7 @@ def _is_zero(node: h.Node) -> bool:
 
 def _rewritten(analysed: AnalysedFunction, mergings: Sequence[_Merging]) -> h.Function:
     """A copy of the function in which the bindings count."""
-    function = analysed.placed.function
-    constants = [h.DynamicParameter(index) for index in range(len(function.dynamic_constants))]
-    copies = dict(zip(function.nodes, copied(function.nodes, constants), strict=True))
-    made: list[h.Node] = []
+    result, copies = copy_of(analysed.placed.function)
     gone: dict[h.Node, h.Node] = {}
     for merging in mergings:
         gone |= _without_merging(analysed, merging) | _without_clears(analysed, merging)
@@ -257,15 +254,7 @@ def _rewritten(analysed: AnalysedFunction, mergings: Sequence[_Merging]) -> h.Fu
             (zeros,) = [it for it in predecessors(tally.first) if isinstance(it, h.ConstantNode)]
             replace_predecessor(copies[tally.first], copies[zeros], copies[tally.binding])
             for count in tally.counts:
-                made += _moved(copies, tally, count, analysed.placed.types)
-    result = h.Function(
-        name=function.name,
-        dynamic_constants=list(function.dynamic_constants),
-        parameter_types=list(function.parameter_types),
-        parameter_names=list(function.parameter_names),
-        return_type=function.return_type,
-        nodes=[*copies.values(), *made],
-    )
+                result.nodes += _moved(copies, tally, count, analysed.placed.types)
     replace_all(result, {copies[old]: copies[new] for old, new in gone.items()})
     result.nodes = _reachable(result.nodes)
     return result

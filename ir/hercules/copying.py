@@ -1,4 +1,4 @@
-"""Copies of functions' bodies with other dynamic constants."""
+"""Copies of functions, and of their bodies with other dynamic constants."""
 
 from __future__ import annotations
 
@@ -18,6 +18,21 @@ def copied(nodes: Sequence[h.Node], constants: Sequence[h.DynamicConstant]) -> l
     for node in copies.values():
         map_predecessors(node, lambda used: copies[used])
     return list(copies.values())
+
+
+def copy_of(function: h.Function) -> tuple[h.Function, dict[h.Node, h.Node]]:
+    """A copy of a function, and the copy of each of its nodes, in their order."""
+    constants = [h.DynamicParameter(index) for index in range(len(function.dynamic_constants))]
+    copies = dict(zip(function.nodes, copied(function.nodes, constants), strict=True))
+    made = h.Function(
+        name=function.name,
+        dynamic_constants=list(function.dynamic_constants),
+        parameter_types=list(function.parameter_types),
+        parameter_names=list(function.parameter_names),
+        return_type=function.return_type,
+        nodes=list(copies.values()),
+    )
+    return made, copies
 
 
 def specialised(function: h.Function, values: Sequence[int]) -> h.Function:

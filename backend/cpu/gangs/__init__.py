@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .choice.choose import choose_gangs
     from .choice.gathering import gang_time
     from .choice.grouped import WorkgroupsOfOne, grouped, workgroups_of_one
+    from .choice.row_order import in_row_order
     from .choice.widen import widened
     from .emit import GangEmitter
     from .legality import obstacle
@@ -28,6 +29,7 @@ __all__ = [
     "choose_gangs",
     "gang_time",
     "grouped",
+    "in_row_order",
     "obstacle",
     "widened",
     "workgroups_of_one",
@@ -43,6 +45,7 @@ __getattr__ = lazy_names(
         "choose_gangs": "choice.choose",
         "gang_time": "choice.gathering",
         "grouped": "choice.grouped",
+        "in_row_order": "choice.row_order",
         "obstacle": "legality",
         "widened": "choice.widen",
         "workgroups_of_one": "choice.grouped",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .....ir.hercules import dynamic
 from .....ir.hercules import nodes as h
-from .....ir.hercules.copying import copied
+from .....ir.hercules.copying import copy_of
 from .....ir.hercules.graph import def_use, map_predecessors
 from .....ir.hercules.types import U32
 from .widen import ThreadLimit, casts_of, hands_through, perfect_nest
@@ -79,9 +79,8 @@ def _copy(
     function: h.Function, fork: h.Fork, join: h.Join, casts: Sequence[h.Node], lanes: int
 ) -> tuple[h.Function, h.Fork, h.Fork]:
     """A copy with a new fork inside of the innermost one; these two forks."""
-    constants = [h.DynamicParameter(index) for index in range(len(function.dynamic_constants))]
-    nodes = copied(function.nodes, constants)
-    copies = dict(zip(function.nodes, nodes, strict=True))
+    wide, copies = copy_of(function)
+    nodes = wide.nodes
     outer, last = copies[fork], copies[join]
     assert isinstance(outer, h.Fork)
     assert isinstance(last, h.Join)
@@ -97,14 +96,6 @@ def _copy(
         made.init, before.update = before, made
     last.control = own_join
     nodes[1:1] = [inner, own_join, *(made for _, made in pairs), *(it for made in numbers for it in made)]
-    wide = h.Function(
-        name=function.name,
-        dynamic_constants=list(function.dynamic_constants),
-        parameter_types=list(function.parameter_types),
-        parameter_names=list(function.parameter_names),
-        return_type=function.return_type,
-        nodes=nodes,
-    )
     return wide, outer, inner
 
 

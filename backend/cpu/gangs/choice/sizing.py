@@ -47,13 +47,14 @@ def size_gangs(placed: Placement, native: int, limit: ThreadLimit | None, *, as_
 
 
 def nests(placed: Placement) -> list[list[h.Fork]]:
-    """Each outermost fork over a literal factor, followed by the forks perfectly nested in it."""
+    """Each outermost fork of those over literal factors inside of all others, followed by the forks perfectly nested in
+    it.
+    """
+    dynamic = [it for it in placed.nest.joins if not isinstance(it.factor, h.DynamicLiteral)]
+    outside = {around for it in dynamic for around in placed.nest.around[it]}
     found: list[list[h.Fork]] = []
     for fork, join in placed.nest.joins.items():
-        outer = placed.nest.around[fork][:-1]
-        if not isinstance(fork.factor, h.DynamicLiteral) or any(
-            isinstance(it.factor, h.DynamicLiteral) for it in outer
-        ):
+        if fork in outside or not outside.issuperset(placed.nest.around[fork][:-1]):
             continue
         nest = [fork]
         while (inner := _perfectly_inside(placed, fork, join)) is not None:

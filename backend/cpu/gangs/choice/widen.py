@@ -16,15 +16,16 @@ from dataclasses import dataclass
 from .....ir.hercules import dynamic
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import control_graph, loop_nest
-from .....ir.hercules.copying import copied
+from .....ir.hercules.copying import copy_of
 from .....ir.hercules.graph import def_use, is_control
 from .....ir.hercules.types import U32
 from .transposing import is_transposed
 
-_ROW = 32
+_SHORT_ROW, _ROW = 32, 64
 """Threads in a row of a workgroup that is bound by memory: two cache lines of 4-byte elements, which processors fetch
-together. Of rows of 16 to 256 threads, these were fastest (Zen 3): pictures of 2048 by 2048 in workgroups of 8 by 8
-and 16 by 4 took 0.69 and 0.44 of the time.
+together, where a workgroup's rows come one after another. Of rows of 16 to 256 threads, these were fastest (Zen 3):
+pictures of 2048 by 2048 in workgroups of 8 by 8 and 16 by 4 took 0.69 and 0.44 of the time. Where a problem's rows do
+(see `row_order`), 64: rows of 32, 64 and 128 were equal within 5 % (Emerald Rapids).
 """
 
 _Users = Mapping[h.Node, Sequence[h.Node]]
@@ -55,8 +56,7 @@ def widened(function: h.Function, lanes: int) -> tuple[h.Function, ThreadLimit |
     size = inner.factor.value
     numbers = _numbers(function, outer, inner, size, users)
     at = forks.index(outer)
-    has_rows = forks[-2] is not outer
-    length = max(lanes, _ROW) if has_rows and _goes_along_rows(function, *forks[-2:]) else lanes
+    length = max(lanes, _longest(function, forks, outer))
     if length % size or size >= length or not numbers or not hands_through(function, joins[at:]):
         return function, None
     return _copy(function, outer, inner, numbers, length)
@@ -80,6 +80,14 @@ def perfect_nest(function: h.Function, users: _Users) -> tuple[list[h.Fork], lis
         end = end.control
     is_all = len(forks) == sum(isinstance(it, h.Fork) for it in function.nodes)
     return (forks, joins) if forks and is_all else None
+
+
+def _longest(function: h.Function, forks: Sequence[h.Fork], workgroups: h.Fork) -> int:
+    """The most threads that a row should have, beyond those of a vector."""
+    if any(isinstance(it.factor, h.DynamicLiteral) for it in forks[: forks.index(workgroups)]):
+        return _ROW
+    has_rows = forks[-2] is not workgroups
+    return _SHORT_ROW if has_rows and _goes_along_rows(function, *forks[-2:]) else 1
 
 
 def _goes_along_rows(function: h.Function, outer: h.Fork, inner: h.Fork) -> bool:
@@ -155,9 +163,7 @@ def _is_reduce(node: h.Node, join: h.Join) -> bool:
 def _copy(
     function: h.Function, outer: h.Fork, inner: h.Fork, products: Sequence[h.Binary], length: int
 ) -> tuple[h.Function, ThreadLimit]:
-    constants = [h.DynamicParameter(index) for index in range(len(function.dynamic_constants))]
-    nodes = copied(function.nodes, constants)
-    copies = dict(zip(function.nodes, nodes, strict=True))
+    made, copies = copy_of(function)
     wide, row = copies[outer], copies[inner]
     assert isinstance(wide, h.Fork)
     assert isinstance(row, h.Fork)
@@ -172,13 +178,5 @@ def _copy(
         copy = copies[product]
         assert isinstance(copy, h.Binary)
         copy.rhs = step
-    nodes.insert(1, step)
-    made = h.Function(
-        name=function.name,
-        dynamic_constants=list(function.dynamic_constants),
-        parameter_types=list(function.parameter_types),
-        parameter_names=list(function.parameter_names),
-        return_type=function.return_type,
-        nodes=nodes,
-    )
+    made.nodes.insert(1, step)
     return made, ThreadLimit(wide, row, length, count)
