@@ -42,6 +42,7 @@ from .machine import measure_if_due
 from .memory import IS_SHARED
 from .nodes import NodeEmitter
 from .options import CpuOptions, Tier
+from .packed_dots import FUNCTIONS as PACKED_DOTS
 from .parallel_copies import ParallelCopies
 from .passes import Passes
 from .privatise import private_bindings
@@ -119,8 +120,8 @@ class _Module:
         self._count = 0
 
     def fuse(self, placed: Placement) -> None:
-        """Find the products and sums of a function that may be rounded once: all if `contract` is set, else those of
-        exact products.
+        """Find the products and sums of a function that are one operation: all that may be rounded once if `contract`
+        is set, else those of exact products.
         """
         self.text.fused.update(_fused_products(placed, only_exact=not self._contract))
 
@@ -145,24 +146,32 @@ def _gang_emitters(analysed: AnalysedFunction, nodes: NodeEmitter) -> dict[h.For
     return {it.body.fork: GangEmitter(it, nodes) for it in analysed.gangs}
 
 
-def _fused_products(placed: Placement, *, only_exact: bool) -> dict[h.Node, h.Binary]:
-    """Sums and differences of 32 bits or more with a product from the same block, where LLVM's passes keep them
-    together if they are one operation.
+def _fused_products(placed: Placement, *, only_exact: bool) -> dict[h.Node, h.Binary | h.Intrinsic]:
+    """Sums and differences of floats of 32 bits or more with a product from the same block, where LLVM's passes keep
+    them together if they are one operation, and sums with an inner product of bytes from there.
     """
-    found: dict[h.Node, h.Binary] = {}
+    found: dict[h.Node, h.Binary | h.Intrinsic] = {}
     for node in placed.live:
         if not isinstance(node, h.Binary) or node.op not in (h.BinaryOp.ADD, h.BinaryOp.SUB):
             continue
-        type = placed.types[node]
-        if not isinstance(type, h.Float) or type.bits < 32:
-            continue
         for operand in (node.lhs, node.rhs):
             is_here = placed.place.get(operand) is placed.place[node]
-            if not is_here or not isinstance(operand, h.Binary) or operand.op is not h.BinaryOp.MUL:
-                continue
-            if not only_exact or (type.bits == 32 and is_exact_product(operand, placed.types)):
+            if is_here and _is_fused(node.op, operand, placed, only_exact=only_exact):
+                assert isinstance(operand, (h.Binary, h.Intrinsic))
                 found[node] = operand
     return found
+
+
+def _is_fused(op: h.BinaryOp, operand: h.Node, placed: Placement, *, only_exact: bool) -> bool:
+    """Whether an operand of a sum or difference is a product that becomes one operation with it."""
+    type = placed.types[operand]
+    match operand:
+        case h.Intrinsic(function=name):
+            return name in PACKED_DOTS and op is h.BinaryOp.ADD
+        case h.Binary(op=h.BinaryOp.MUL) if isinstance(type, h.Float) and type.bits >= 32:
+            return not only_exact or (type.bits == 32 and is_exact_product(operand, placed.types))
+        case _:
+            return False
 
 
 def _outermost_forks(placed: Placement) -> tuple[h.Fork, ...]:

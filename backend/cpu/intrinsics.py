@@ -7,11 +7,10 @@ from collections.abc import Callable
 
 from ...base.records import dataclass
 from ...ir.hercules import nodes as h
-from . import bit_counts, math
+from . import bit_counts, math, packed_dots
 from .data import llvm_type, narrow, widen
 from .llvm import Ops
 from .math.coefficients import DEGREES_PARTS, RADIANS_PARTS
-from .packed_dots import Extension, packed_dot
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,8 +329,9 @@ def _insert_bits(call: _Call) -> str:
     return ops.convert("trunc", "i64", ops.binary("or", "i64", ops.binary("and", "i64", wide, hole), placed), "i32")
 
 
-def _dot4(extension: Extension) -> Callable[[_Call], str]:
-    return lambda call: packed_dot(call.ops, extension, *call.arguments)
+def _packed_dot(call: _Call) -> str:
+    left, right = call.arguments
+    return packed_dots.packed_dot(call.ops, packed_dots.FUNCTIONS[call.name], (left, right))
 
 
 _EMITTERS: dict[str, Callable[[_Call], str]] = {
@@ -368,6 +368,5 @@ _EMITTERS: dict[str, Callable[[_Call], str]] = {
     "firstTrailingBit": _first_trailing_bit,
     "extractBits": _extract_bits,
     "insertBits": _insert_bits,
-    "dot4U8Packed": _dot4("zext"),
-    "dot4I8Packed": _dot4("sext"),
+    **dict.fromkeys(packed_dots.FUNCTIONS, _packed_dot),
 }

@@ -23,12 +23,12 @@ _SUFFIXES = {"half": "f16", "float": "f32", "double": "f64"}
 class ModuleText:
     """The parts of a module. Declarations and helper functions are written once, however often they are asked for.
 
-    `fused`: sums and differences that may be rounded once together with a product that goes into them.
+    `fused`: sums and differences that are one operation together with a product that goes into them.
     `has_short_nests`: lanes have nests of loops that are to be unrolled. `is_quicker_alone`: there is other code for a
     worker beside which no other works.
     """
 
-    fused: dict[h.Node, h.Binary] = field(default_factory=dict[h.Node, h.Binary])
+    fused: dict[h.Node, h.Binary | h.Intrinsic] = field(default_factory=dict[h.Node, "h.Binary | h.Intrinsic"])
     has_short_nests: bool = False
     is_quicker_alone: bool = False
     target: Target = field(default_factory=current_target)

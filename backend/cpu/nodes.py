@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
 from ...ir.hercules import nodes as h
+from ...ir.hercules.graph import predecessors
 from ...ir.hercules.types import F32, is_collection
 from ...ir.hercules.versions import is_version_projection
 from . import data
@@ -196,10 +197,16 @@ def _binary(ops: Ops, op: h.BinaryOp, types: tuple[h.Type, h.Type], left: str, r
     return data.binary(ops, op, type, left, right)
 
 
-def _fused(ops: Ops, sum: h.Binary, product: h.Binary, type: h.Type, value: Callable[[h.Node], str]) -> str:
-    """A sum or difference with a product."""
-    first, second = value(product.lhs), value(product.rhs)
+def _fused(
+    ops: Ops, sum: h.Binary, product: h.Binary | h.Intrinsic, type: h.Type, value: Callable[[h.Node], str]
+) -> str:
+    """A sum or difference with a product, or a sum with an inner product of bytes."""
     rest = value(sum.rhs if sum.lhs is product else sum.lhs)
+    first, second = map(value, predecessors(product))
+    if isinstance(product, h.Intrinsic):
+        from .packed_dots import FUNCTIONS, packed_dot
+
+        return packed_dot(ops, FUNCTIONS[product.function], (first, second), rest)
     if sum.op is h.BinaryOp.SUB and sum.lhs is product:
         rest = ops.unary("fneg", data.llvm_type(type), rest)
     elif sum.op is h.BinaryOp.SUB:

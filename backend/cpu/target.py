@@ -22,7 +22,8 @@ class Target:
 
     `vector_bytes` is the size of a vector register, `has_fma` whether it multiplies and adds with one rounding,
     `has_half` whether it converts between f16 and f32, `has_avx512` whether it scales floats by powers of two and
-    estimates inverse roots in vectors of any size, `is_arm` whether it is a 64-bit Arm processor. `triple` is that of
+    estimates inverse roots in vectors of any size, `has_byte_products` whether it adds products of unsigned by signed
+    bytes (VNNI), `is_arm` whether it is a 64-bit Arm processor. `triple` is that of
     another machine, whose code does not run in this process; empty for this machine.
     """
 
@@ -32,6 +33,7 @@ class Target:
     has_fma: bool
     has_half: bool
     has_avx512: bool
+    has_byte_products: bool = False
     is_arm: bool = False
     triple: str = ""
 
@@ -92,7 +94,8 @@ def _target(name: str) -> Target:
         size = 64 if has_512 else 32 if has_256 else 16
         has_fma, has_half = is_arm or host.has("fma"), is_arm or host.has("f16c")
         features = f"{host.features},{_GATHERING}" if size == 32 else host.features
-        return Target(host.processor, features, size, has_fma, has_half, has_512, is_arm)
+        has_byte_products = host.has("avx512vnni", "avx512vl") or host.has("avxvnni")
+        return Target(host.processor, features, size, has_fma, has_half, has_512, has_byte_products, is_arm)
     available = [host.has("sse4.2"), has_256, has_512]
     levels = [level for level, is_there in zip(LEVELS, available, strict=True) if is_there]
     if name not in levels:
