@@ -99,3 +99,52 @@ def test_divisions_that_are_not_short() -> None:
     assert short_division(255, 16) is None
     assert short_division((1 << 32) - 1, 3) is None
     assert short_division((1 << 40) - 1, 3) is None
+
+
+OFTEN = """
+@group(0) @binding(0) var<storage, read> divisors: array<u32>;
+@group(0) @binding(1) var<storage, read> starts: array<u32>;
+@group(0) @binding(2) var<storage, read_write> quotients: array<u32>;
+@group(0) @binding(3) var<storage, read_write> remainders: array<u32>;
+@group(0) @binding(4) var<storage, read> table: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+    for (var j = 0u; j < arrayLength(&divisors); j++) {
+        let divisor = divisors[j];
+        for (var k = 0u; k < arrayLength(&starts); k++) {
+            let x = starts[k] + id.x;
+            let at = (j * arrayLength(&starts) + k) * 64u + id.x;
+            quotients[at] = x / divisor + table[(x / divisor) & 15u];
+            remainders[at] = x % divisor;
+        }
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("cpu_target", ["x86-64-v2", "x86-64-v3", "native"], indirect=True)
+@pytest.mark.usefixtures("cpu_target")
+def test_a_number_that_divides_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TINCT_CPU_TIER", "gang")
+    random, top = np.random.default_rng(8), 2**32
+    edges = [0, 1, 2, 3, 5, 7, 15, 16, 17, 63, 64, 65, 641, 2**16 - 1, 2**16, 2**16 + 1, 6700417, 2**31 - 1, 2**31]
+    numbers = [*edges, *(top - it for it in (1, 2, 15, 16, 17, 64, 2**16)), *random.integers(0, top, 8).tolist()]
+    multiples = [(it * int(random.integers(1, top)) - 8) % top for it in numbers]
+    starts = np.array([*numbers, *multiples], np.uint32)
+    divisors = np.array(numbers, np.uint32)
+    used = {
+        "divisors": divisors,
+        "starts": starts,
+        "quotients": np.zeros(divisors.size * starts.size * 64, np.uint32),
+        "remainders": np.zeros(divisors.size * starts.size * 64, np.uint32),
+        "table": np.zeros(16, np.uint32),
+    }
+    kernel = tinct.load(OFTEN)["main"]
+    assert "i128" in kernel.shader.compilation("main", {}).cpu.llvm(optimised=False), "no reciprocal"
+    found = kernel.run(used, workgroups=1)
+    x = (starts[None, :, None] + np.arange(64, dtype=np.uint32)).astype(np.int64) % top
+    by = divisors.astype(np.int64)[:, None, None]
+    quotients = np.where(by == 0, x, x // np.maximum(by, 1))
+    remainders = np.where(by == 0, 0, x % np.maximum(by, 1))
+    np.testing.assert_array_equal(found["quotients"], quotients.reshape(-1))
+    np.testing.assert_array_equal(found["remainders"], remainders.reshape(-1))

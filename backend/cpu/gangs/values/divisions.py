@@ -1,5 +1,5 @@
-"""Divisions of vectors by one number for all lanes: products with a reciprocal in integers, of which loops need only
-one. A small number is divided by a constant with one product of 32 bits, without the upper halves of products.
+"""Divisions by one number for all lanes: products with a reciprocal in integers, of which loops need only one. A small
+number is divided by a constant with one product of 32 bits, without the upper halves of products.
 """
 
 from __future__ import annotations
@@ -29,6 +29,24 @@ def divide_by_scalar(vectors: LaneVectors, op: h.BinaryOp, type: h.Integer, lhs:
     if not type.signed:
         return quotient
     return _with_sign(vectors, quotient, vec.binary("xor", "i32", lhs, vectors.splat(rhs, "i32")))
+
+
+def divide_number(one: Ops, op: h.BinaryOp, dividend: str, divisor: str) -> str:
+    """A quotient or remainder of u32 as `data.binary` gives it, for a divisor that divides several numbers.
+
+    For a divisor d from 2 to 2^32 - 1, with r = ceil(2^64 / d), the quotient of x is floor(r x / 2^64), since the
+    error x (r d - 2^64) is below 2^64: Lemire, Kaser and Kurz, "Faster Remainder by Direct Computation", theorem 1.
+    """
+    bounded = one.intrinsic("llvm.umax", "i32", divisor, "1")
+    wide = one.convert("zext", "i32", bounded, "i64")
+    reciprocal = one.binary("add", "i64", one.binary("udiv", "i64", "-1", wide), "1")
+    factors = one.convert("zext", "i32", dividend, "i128"), one.convert("zext", "i64", reciprocal, "i128")
+    product = one.binary("lshr", "i128", one.binary("mul", "i128", *factors), "64")
+    is_one = one.binary("icmp ule", "i32", divisor, "1")
+    quotient = one.select(is_one, "i32", dividend, one.convert("trunc", "i128", product, "i32"))
+    if op is h.BinaryOp.DIV:
+        return quotient
+    return one.binary("sub", "i32", dividend, one.binary("mul", "i32", quotient, bounded))
 
 
 def _quotient(vectors: LaneVectors, dividend: str, divisor: str) -> str:

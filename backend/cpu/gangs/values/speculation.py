@@ -16,7 +16,11 @@ from ..analysis.shapes import UNIFORM, Kind
 from ..analysis.spans import Stepless
 from ..context import GangContext
 from ..memory.addresses import ValueQueries
+from .divisions import divide_number
 from .vectors import LaneVectors
+
+_FEWEST = 4
+"""The fewest divisions by one number for which its reciprocal is worth a division of 64 bits."""
 
 
 class SpeculationEmitter:
@@ -25,6 +29,7 @@ class SpeculationEmitter:
     def __init__(self, context: GangContext, values: ValueQueries, vectors: LaneVectors) -> None:
         self._vectors = vectors
         self._one = context.one
+        self._placed, self._site = context.placed, context.site
         self._lanes = context.gang.lanes
         self._types = context.types
         self._values = values
@@ -37,7 +42,7 @@ class SpeculationEmitter:
             return self._values.scalar(same), "true"
         arm = self._values.likely_arm(node) if isinstance(node, h.Select) else None
         if arm is None:
-            first = compute(self._one, node, self._types, self._values.scalar)
+            first = self._first(node)
         else:
             first = self._values.scalar(arm)
         if is_proved:
@@ -52,6 +57,22 @@ class SpeculationEmitter:
         for other in others:
             result = self._one.binary("and", "i1", result, other)
         return first, result
+
+    def _first(self, node: h.Node) -> str:
+        """The first lane's value."""
+        if isinstance(node, h.Binary) and self._divides_often(node):
+            return divide_number(self._one, node.op, self._values.scalar(node.lhs), self._values.scalar(node.rhs))
+        return compute(self._one, node, self._types, self._values.scalar)
+
+    def _divides_often(self, node: h.Binary) -> bool:
+        """Whether a u32 is divided by a number that is the same in several parts of a gang, or iterations of a loop."""
+        if node.op not in (h.BinaryOp.DIV, h.BinaryOp.REM) or self._types[node] != h.Integer(32, signed=False):
+            return False
+        divisor, loops = node.rhs, self._placed.loops.around[self._site.here]
+        if isinstance(divisor, h.ConstantNode) or self._values.shape(divisor) != UNIFORM:
+            return False
+        is_from_outside = bool(loops) and self._placed.place.get(divisor) not in loops[-1].body
+        return is_from_outside or self._site.count >= _FEWEST
 
     def without_steps(self, node: h.Node, found: Stepless) -> str:
         """The first lane's value of a remainder or quotient where no lane crosses a step."""
