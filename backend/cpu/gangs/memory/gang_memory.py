@@ -189,7 +189,7 @@ class GangMemory(LaneVectors):
     def _quad(self, addresses: Sequence[LaneAddress]) -> list[LaneAddress] | None:
         """Three or four words in a row of an element, from the first on, to load as one; None if there are none."""
         first = min(addresses, key=lambda it: it.offset or 0)
-        if not self._quads.fits or first.is_private or len(first.varying) != 1 or first.offset is None:
+        if first.is_private or len(first.varying) != 1 or first.offset is None:
             return None
         if self._is_row_uniform(first) or first.leaf.size != _WORD or self._values.is_rare():
             return None
@@ -198,7 +198,7 @@ class GangMemory(LaneVectors):
         found = [by_offset[it] for it in offsets if it in by_offset]
         is_inside = first.offset + WORDS * _WORD <= first.varying[0].stride
         is_whole = [it.offset for it in found] == offsets[: len(found)] and len(found) > 2
-        return found if is_inside and is_whole else None
+        return found if is_inside and is_whole and self._quads.are_for(len(found)) else None
 
     def load_strip(self, addresses: Sequence[LaneAddress], offsets: Sequence[int], mask: str | None) -> list[str]:
         """The vectors of scalars at addresses that are so many elements behind the first one (see `strips`)."""
