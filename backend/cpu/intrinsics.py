@@ -107,7 +107,7 @@ def _limited(call: _Call, lhs: str, rhs: str, limit: _Limit) -> str:
     if call.is_float and is_second_number:
         return call.select(call.op(f"fcmp {limit.weak}", lhs, rhs), lhs, rhs)
     if found is not None:
-        return call.select(call.op("fcmp uno", lhs, lhs), rhs, found)
+        return _or_other(call, found, rhs) or call.select(call.op("fcmp uno", lhs, lhs), rhs, found)
     is_second = call.less(rhs, lhs) if limit.instruction == "min" else call.less(lhs, rhs)
     return call.select(is_second if is_first_number else _or_nan(call, is_second, lhs), rhs, lhs)
 
@@ -124,6 +124,29 @@ def _of_processor(call: _Call, name: str, lhs: str, rhs: str) -> str | None:
     full = f"@llvm.x86.{prefixes[lanes].format(name)}"
     call.ops.out.module.declare(f"{type} {full}({type}, {type}{', i32 immarg' if lanes == 16 else ''})")
     return call.ops.out.pure(f"call {type} {full}({type} {lhs}, {type} {rhs}{rounding})")
+
+
+def _or_other(call: _Call, value: str, other: str) -> str | None:
+    """A value, or the other one where it is NaN, by one instruction of AVX-512; None if there is none."""
+    target, lanes = call.ops.out.module.target, call.ops.lanes
+    if not target.has_avx512 or lanes not in _FIXED:
+        return None
+    floats, responses = call.ops.type("float"), call.ops.type("i32")
+    mask, rounding, parameter = f"i{max(lanes, 8)}", *((", i32 4", ", i32 immarg") if lanes == 16 else ("", ""))
+    name = f"{floats} @llvm.x86.avx512.mask.fixupimm.ps.{_FIXED[lanes]}"
+    call.ops.out.module.declare(f"{name}({floats}, {floats}, {responses}, i32 immarg, {mask}{parameter})")
+    table = call.ops.constant("i32", _KEEP_NUMBERS)
+    return call.ops.out.pure(
+        f"call {name}({floats} {other}, {floats} {value}, {responses} {table}, i32 0, {mask} -1{rounding})"
+    )
+
+
+_FIXED = {4: "128", 8: "256", 16: "512"}
+"""The variants of the instruction that replaces floats of some classes, by lanes."""
+_KEEP_NUMBERS = 0x11111100
+"""Its response to each class of floats, four bits each (Intel, "Software Developer's Manual", VFIXUPIMMPS): 0 takes the
+other operand for a quiet or signalling NaN, 1 the value itself for zeros, ones, infinities and other numbers.
+"""
 
 
 def _is_bound(call: _Call, value: str) -> bool:

@@ -24,13 +24,15 @@ TEXT = """
     }
 }
 """
-VALUES = [0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan, 1e-40]
+NUMBERS = np.array([0.0, -0.0, 1.0, -1.0, 1.5, -2.0, np.inf, -np.inf, 1e-40, -1e-40, 3.4e38], np.float32)
+NANS = np.array([0x7FC00000, 0xFFC00001, 0x7F800001, 0xFFBFFFFF], np.uint32)  # quiet ones, signalling ones
+VALUES = np.concatenate([NUMBERS.view(np.uint32), NANS])
 
 
 def answer(device: str) -> dict[str, np.ndarray]:
-    left, right = np.array(list(product(VALUES, VALUES)), np.float32).T.copy()
-    buffers = {"left": left, "right": right, "least": np.zeros(64, np.float32), "greatest": np.zeros(64, np.float32)}
-    return tinct.load(TEXT)["main"].run(buffers, workgroups=1, device=device)
+    left, right = np.array(list(product(VALUES, VALUES)), np.uint32).T.copy().view(np.float32)
+    results = {"least": np.zeros(left.size, np.float32), "greatest": np.zeros(left.size, np.float32)}
+    return tinct.load(TEXT)["main"].run({"left": left, "right": right, **results}, threads=left.size, device=device)
 
 
 @pytest.mark.parametrize("name", ["least", "greatest"])
