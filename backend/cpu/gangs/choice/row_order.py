@@ -36,12 +36,12 @@ def in_row_order(placed: Placement) -> h.Function | None:
     inside = forks[len(groups) :]
     if not groups or len(inside) < 2 or forks[: len(groups)] != groups:
         return None
-    if not _goes_along_rows(placed, groups[-1], inside) or _turns(placed) > _MOST_TURNS:
+    if _turns(placed) > _MOST_TURNS or not _follows_rows(placed, groups[-1], inside):
         return None
     return _reordered(placed.function, forks, [*groups[:-1], *inside[:-1], groups[-1], inside[-1]])
 
 
-def _goes_along_rows(placed: Placement, group: h.Fork, inside: Sequence[h.Fork]) -> bool:
+def _follows_rows(placed: Placement, group: h.Fork, inside: Sequence[h.Fork]) -> bool:
     """Whether adjacent threads access adjacent elements, through all workgroups of a row, and no access goes by columns
     or to where data say, for which all threads of a workgroup are near to each other.
     """

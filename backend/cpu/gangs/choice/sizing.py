@@ -47,8 +47,8 @@ def size_gangs(placed: Placement, native: int, limit: ThreadLimit | None, *, as_
 
 
 def nests(placed: Placement) -> list[list[h.Fork]]:
-    """Each outermost fork of those over literal factors inside of all others, followed by the forks perfectly nested in
-    it.
+    """Each outermost fork of those that are over literal factors and around no other ones, followed by the forks
+    perfectly nested in it.
     """
     dynamic = [it for it in placed.nest.joins if not isinstance(it.factor, h.DynamicLiteral)]
     outside = {around for it in dynamic for around in placed.nest.around[it]}

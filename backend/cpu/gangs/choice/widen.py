@@ -22,10 +22,10 @@ from .....ir.hercules.types import U32
 from .transposing import is_transposed
 
 _SHORT_ROW, _ROW = 32, 64
-"""Threads in a row of a workgroup that is bound by memory: two cache lines of 4-byte elements, which processors fetch
-together, where a workgroup's rows come one after another. Of rows of 16 to 256 threads, these were fastest (Zen 3):
-pictures of 2048 by 2048 in workgroups of 8 by 8 and 16 by 4 took 0.69 and 0.44 of the time. Where a problem's rows do
-(see `row_order`), 64: rows of 32, 64 and 128 were equal within 5 % (Emerald Rapids).
+"""Threads in a row that is bound by memory, where threads run in the order of workgroups, and in that of rows (see
+`row_order`). 32 threads have two cache lines of 4-byte elements, which processors fetch together; of rows of 16 to 256,
+they were fastest (Zen 3): pictures of 2048 by 2048 in workgroups of 8 by 8 and 16 by 4 took 0.69 and 0.44 of the time.
+In the order of rows, 32, 64 and 128 threads were equal within 5 % (Emerald Rapids).
 """
 
 _Users = Mapping[h.Node, Sequence[h.Node]]
@@ -56,7 +56,7 @@ def widened(function: h.Function, lanes: int) -> tuple[h.Function, ThreadLimit |
     size = inner.factor.value
     numbers = _numbers(function, outer, inner, size, users)
     at = forks.index(outer)
-    length = max(lanes, _longest(function, forks, outer))
+    length = max(lanes, _wanted(function, forks, outer))
     if length % size or size >= length or not numbers or not hands_through(function, joins[at:]):
         return function, None
     return _copy(function, outer, inner, numbers, length)
@@ -82,8 +82,8 @@ def perfect_nest(function: h.Function, users: _Users) -> tuple[list[h.Fork], lis
     return (forks, joins) if forks and is_all else None
 
 
-def _longest(function: h.Function, forks: Sequence[h.Fork], workgroups: h.Fork) -> int:
-    """The most threads that a row should have, beyond those of a vector."""
+def _wanted(function: h.Function, forks: Sequence[h.Fork], workgroups: h.Fork) -> int:
+    """How many threads a row should have for memory's sake; 1 if that does not matter."""
     if any(isinstance(it.factor, h.DynamicLiteral) for it in forks[: forks.index(workgroups)]):
         return _ROW
     has_rows = forks[-2] is not workgroups
