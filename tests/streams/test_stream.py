@@ -247,13 +247,17 @@ def test_an_error_is_that_of_its_item_and_the_others_are_intact() -> None:
 
 
 def test_an_error_ends_a_stream_with_state() -> None:
+    are_pushed = threading.Event()
+
     def work(data: int, last: int) -> dict[str, int]:
+        assert are_pushed.wait(60)
         return {"out": fails_for(2)(data)["out"] + last}
 
     graph = host_graph(work, data="u32", last="u32")
     with graph.stream(depth=5, state={"last": 0}, feed={"out": "last"}) as stream:
         for number in range(5):
             stream.push(number)
+        are_pushed.set()
         assert [int(stream.pop()["out"]) for _ in range(2)] == [1, 3]
         for message in (
             "item 2: node 'work': no 2",

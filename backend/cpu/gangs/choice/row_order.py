@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import assert_never
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.copying import copy_of
@@ -72,8 +73,10 @@ def _operands(node: h.Node) -> Sequence[h.Node]:
             return positions_of(indices)
         case h.FloatingNode():
             return node.inputs()
-        case _:
+        case h.PinnedNode() | h.ControlNode():
             return ()
+        case _:
+            assert_never(node)
 
 
 def _has_position(read: h.Read) -> bool:

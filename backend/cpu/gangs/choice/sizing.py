@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import gcd
 from typing import assert_never
@@ -47,14 +47,17 @@ def size_gangs(placed: Placement, native: int, limit: ThreadLimit | None, *, as_
 
 
 def nests(placed: Placement) -> list[list[h.Fork]]:
-    """Each outermost fork of those that are over literal factors and around no other ones, followed by the forks
-    perfectly nested in it.
+    """The outermost forks over literal factors inside of which no dynamic fork has another such fork inside, each
+    followed by the forks perfectly nested in it.
     """
-    dynamic = [it for it in placed.nest.joins if not isinstance(it.factor, h.DynamicLiteral)]
-    outside = {around for it in dynamic for around in placed.nest.around[it]}
+    outside: set[h.Fork] = set()
+    for fork in placed.nest.joins:
+        if isinstance(fork.factor, h.DynamicLiteral):
+            outside.update(_until_dynamic(placed.nest.around[fork]))
     found: list[list[h.Fork]] = []
     for fork, join in placed.nest.joins.items():
-        if fork in outside or not outside.issuperset(placed.nest.around[fork][:-1]):
+        is_literal = isinstance(fork.factor, h.DynamicLiteral)
+        if not is_literal or fork in outside or not outside.issuperset(placed.nest.around[fork][:-1]):
             continue
         nest = [fork]
         while (inner := _perfectly_inside(placed, fork, join)) is not None:
@@ -62,6 +65,12 @@ def nests(placed: Placement) -> list[list[h.Fork]]:
             nest.append(fork)
         found.append(nest)
     return found
+
+
+def _until_dynamic(forks: Sequence[h.Fork]) -> Sequence[h.Fork]:
+    """Those of some nested forks, outermost first, down to the innermost with a dynamic factor."""
+    numbers = [number for number, it in enumerate(forks) if not isinstance(it.factor, h.DynamicLiteral)]
+    return forks[: numbers[-1] + 1] if numbers else ()
 
 
 def _of_nest(placed: Placement, nest: list[h.Fork], native: int, *, as_one_gang: bool, is_alone: bool) -> Gang:
