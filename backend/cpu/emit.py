@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from ...base.deadline import check_compile_time
 from ...ir.hercules import dynamic
@@ -155,14 +155,16 @@ def _fused_products(placed: Placement, *, only_exact: bool) -> dict[h.Node, h.Bi
         if not isinstance(node, h.Binary) or node.op not in (h.BinaryOp.ADD, h.BinaryOp.SUB):
             continue
         for operand in (node.lhs, node.rhs):
-            is_here = placed.place.get(operand) is placed.place[node]
-            if is_here and _is_fused(node.op, operand, placed, only_exact=only_exact):
-                assert isinstance(operand, (h.Binary, h.Intrinsic))
+            if placed.place.get(operand) is not placed.place[node]:
+                continue
+            if _is_fused(operand, node.op, placed, only_exact=only_exact):
                 found[node] = operand
     return found
 
 
-def _is_fused(op: h.BinaryOp, operand: h.Node, placed: Placement, *, only_exact: bool) -> bool:
+def _is_fused(
+    operand: h.Node, op: h.BinaryOp, placed: Placement, *, only_exact: bool
+) -> TypeGuard[h.Binary | h.Intrinsic]:
     """Whether an operand of a sum or difference is a product that becomes one operation with it."""
     type = placed.types[operand]
     match operand:

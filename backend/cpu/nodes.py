@@ -19,6 +19,7 @@ from .float_bounds import Bounds, float_bounds
 from .llvm import Ops
 from .memory import Address, Memory
 from .never_nan import is_never_nan
+from .packed_dots import FUNCTIONS, packed_dot
 from .storage import Storage, StoragePlan
 
 
@@ -204,8 +205,6 @@ def _fused(
     rest = value(sum.rhs if sum.lhs is product else sum.lhs)
     first, second = map(value, predecessors(product))
     if isinstance(product, h.Intrinsic):
-        from .packed_dots import FUNCTIONS, packed_dot
-
         return packed_dot(ops, FUNCTIONS[product.function], (first, second), rest)
     if sum.op is h.BinaryOp.SUB and sum.lhs is product:
         rest = ops.unary("fneg", data.llvm_type(type), rest)

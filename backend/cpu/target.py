@@ -23,8 +23,8 @@ class Target:
     `vector_bytes` is the size of a vector register, `has_fma` whether it multiplies and adds with one rounding,
     `has_half` whether it converts between f16 and f32, `has_avx512` whether it scales floats by powers of two and
     estimates inverse roots in vectors of any size, `has_byte_products` whether it adds products of unsigned by signed
-    bytes (VNNI), `is_arm` whether it is a 64-bit Arm processor. `triple` is that of
-    another machine, whose code does not run in this process; empty for this machine.
+    bytes (VNNI), `is_arm` whether it is a 64-bit Arm processor. `triple` is that of another machine, whose code does
+    not run in this process; empty for this machine.
     """
 
     processor: str
