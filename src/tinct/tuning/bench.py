@@ -38,6 +38,8 @@ _GPU_LEAST: Final = 4e-3
 """The same for a GPU, whose commands go through another process."""
 _MOST_REPEATS: Final = 64
 _RUNS: Final = 5
+_MOST_PREPARED: Final = 32
+"""The number of jobs whose launches are kept."""
 _SLOW: Final = 1.5
 _HOPELESS: Final = 3.0
 """A point that takes this many times the best is timed once more only, or not at all."""
@@ -53,11 +55,11 @@ class Dispatched:
     threads: tuple[int, int, int] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Job:
     """Dispatches that are timed together, one after the other. `own` has what buffers have in the beginning that are
     not those of all jobs: parts that one dispatch stores for the next, or outputs that do not begin with the values of
-    the bench. Jobs share them where names, types and sizes are equal.
+    the bench. Jobs share them where names, types and sizes are equal. A job is equal to itself only.
     """
 
     dispatches: tuple[Dispatched, ...]
@@ -97,6 +99,8 @@ class Bench:
     form: Literal["as bound", "plain"] = "as bound"
     _session: Session | None = None
     _buffers: dict[_Key, Buffer | Sampler] = field(default_factory=dict[_Key, "Buffer | Sampler"])
+    _prepared: dict[Job, list[Launch]] = field(default_factory=dict[Job, "list[Launch]"])
+    """The launches of the jobs that were run last: binding a kernel takes as long as a short dispatch."""
 
     def __enter__(self) -> Bench:
         return self
@@ -110,6 +114,7 @@ class Bench:
         """Release the buffers."""
         session, self._session = self._session, None
         self._buffers.clear()
+        self._prepared.clear()
         if session is not None:
             with suppress(TinctError):  # a device that failed has nothing to give back
                 session.close()
@@ -170,7 +175,11 @@ class Bench:
         return (time.perf_counter() - started) / repeats
 
     def _launches(self, job: Job) -> list[Launch]:
-        return [self._launch(it, job) for it in job.dispatches]
+        launches = self._prepared.pop(job, None) or [self._launch(it, job) for it in job.dispatches]
+        self._prepared[job] = launches
+        if len(self._prepared) > _MOST_PREPARED:
+            del self._prepared[next(iter(self._prepared))]
+        return launches
 
     def _launch(self, it: Dispatched, job: Job) -> Launch:
         options = Options(it.workgroups, it.threads, it.constants, self.device, contract=self.contract, is_trial=False)
@@ -179,6 +188,7 @@ class Bench:
     def _restore(self, job: Job, names: Sequence[str]) -> None:
         """Give buffers what they had in the beginning, on the device."""
         session = self._opened()
+        self._prepared.clear()
         for name in names:
             old = self._buffers.pop(job.key(name), None)
             kernel = next(it.kernel for it in job.dispatches if name in {info.name for info in it.kernel.bindings})

@@ -1,0 +1,99 @@
+"""Tests of the bench that times candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import inf
+
+import numpy as np
+import pytest
+
+import tinct
+from tinct.kernel import Kernel
+from tinct.sessions import Buffer, Session
+from tinct.sessions.calls import Options
+from tinct.sessions.launches import Launch
+from tinct.tuning.bench import Bench, Job
+
+COUNTER = """
+@group(0) @binding(0) var<storage, read_write> x: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) { x[id.x] += 1u; }
+"""
+SIZE = 256
+
+
+def job() -> Job:
+    return Job.of(tinct.load(COUNTER)["main"], (SIZE // 64, 1, 1), {})
+
+
+@dataclass
+class Bound:
+    """The kernels that a bench binds to buffers, and the last buffer that each is bound to."""
+
+    kernels: list[Kernel] = field(default_factory=list[Kernel])
+    buffers: dict[Kernel, Buffer] = field(default_factory=dict[Kernel, Buffer])
+
+    def counts(self, counted: Job) -> set[int]:
+        """How often each element was counted since the buffer was made."""
+        return {int(it) for it in self.buffers[counted.dispatches[0].kernel].numpy()}
+
+
+@pytest.fixture
+def bound(monkeypatch: pytest.MonkeyPatch) -> Bound:
+    found, prepared = Bound(), Session.prepared
+
+    def noted(session: Session, kernel: Kernel, buffers: Mapping[str, Buffer], options: Options) -> Launch:
+        found.kernels.append(kernel)
+        found.buffers[kernel] = buffers["x"]
+        return prepared(session, kernel, buffers, options)
+
+    monkeypatch.setattr(Session, "prepared", noted)
+    return found
+
+
+@pytest.fixture
+def values() -> dict[str, object]:
+    return {"x": np.zeros(SIZE, np.uint32)}
+
+
+def test_a_job_is_bound_once(bound: Bound, values: dict[str, object]) -> None:
+    """Binding takes as long as a short dispatch, and would be counted as its time."""
+    first, second = job(), job()
+    with Bench("cpu", values) as bench:
+        bench.results(first, ["x"], inf)
+        bench.seconds(first, inf)
+        bench.seconds(second, inf)
+        assert min(bench.by_turns([first, second], 3)) > 0
+    assert bound.kernels == [first.dispatches[0].kernel, second.dispatches[0].kernel]
+
+
+def test_a_job_is_bound_to_new_buffers(bound: Bound, values: dict[str, object]) -> None:
+    counted = job()
+    with Bench("cpu", values) as bench:
+        assert set(bench.results(counted, ["x"], inf)["x"]) == {1}
+        bench.seconds(counted, inf)
+        (times,) = bound.counts(counted)
+        assert times > 1
+        assert set(bench.results(counted, ["x"], inf)["x"]) == {1}
+
+
+def test_each_timing_begins_with_restored_values(bound: Bound, values: dict[str, object]) -> None:
+    counted = job()
+    with Bench("cpu", values, restored=("x",)) as bench:
+        bench.results(counted, ["x"], inf)
+        bench.seconds(counted, inf)
+        bench.by_turns([counted], 3)
+        assert bound.counts(counted) == {1}
+
+
+def test_few_jobs_stay_bound(bound: Bound, values: dict[str, object]) -> None:
+    """A search measures thousands, whose machine code is not kept."""
+    jobs = [job() for _ in range(40)]
+    with Bench("cpu", values) as bench:
+        bench.by_turns(jobs, 1)
+        before = len(bound.kernels)
+        bench.by_turns(jobs[-32:], 1)
+        assert len(bound.kernels) == before
+        bench.by_turns(jobs[:1], 1)
+        assert len(bound.kernels) == before + 1
