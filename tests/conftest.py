@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,9 @@ os.environ.setdefault("TINCT_CPU_TIER", "gang")
 """And they test the code that runs for long; those of the first runs say so."""
 os.environ.setdefault("TINCT_CPU_COSTS", "table")
 """Choices that depend on the machine are the same in every run; tests of what is measured say so."""
-
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell's script has jobs in the background ignore interrupts, and so would all processes of the tests.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _DEADLINE = float(os.environ.get("TINCT_TESTS_UNTIL", "inf"))
 """When the time for tests is over, in seconds since 1970. `.ci/run` says so, which must end in time on any machine."""
