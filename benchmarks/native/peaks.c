@@ -38,3 +38,27 @@ int64_t fused(int64_t rounds, float *sum) {
     *sum = total;
     return cores;
 }
+
+/* The same with products and sums that are rounded apart: two operations, which the compiler may not fuse. */
+int64_t separate(int64_t rounds, float *sum) {
+    float total = 0;
+    int64_t cores = 0;
+#pragma omp parallel reduction(+ : total, cores)
+    {
+        Lanes chain[12];
+        Lanes factor = (Lanes){} + 0.999f, term = (Lanes){} + 0.001f;
+        for (int i = 0; i < 12; i++) chain[i] = factor * (float)i;
+        __asm__ volatile("" : "+v"(factor), "+v"(term));
+        for (int64_t round = 0; round < rounds; round++)
+#pragma GCC unroll 12
+            for (int i = 0; i < 12; i++) {
+                Lanes product = chain[i] * factor;
+                __asm__("" : "+v"(product));
+                chain[i] = product + term;
+            }
+        for (int i = 0; i < 12; i++) total += chain[i][0] + chain[i][LANES - 1];
+        cores = 1;
+    }
+    *sum = total;
+    return cores;
+}

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 from rich.console import Console
@@ -29,6 +29,15 @@ from . import decisions
 from .bars import bars_of, bars_of_all
 from .measuring import BY_HAND, NUMPY, TUNED, Row, Run, measured
 from .problems import Problem, problems
+
+_SHARES: Final = {
+    "of copy": "copy",
+    "of nt copy": "copy past caches",
+    "of read": "read",
+    "of FMA": "fma",
+    "of × and +": "separate",
+}
+"""Columns of the table, each with the limit that ours is a share of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +150,7 @@ def _print_bars(console: Console, bars: list[Bar]) -> None:
 
 
 def _print(console: Console, rows: list[Row]) -> None:
-    heads = ("nest", "ms", "tuned / by hand", "NumPy", "shaders/", "of copy", "of nt copy", "of read", "of FMA")
+    heads = ("nest", "ms", "tuned / by hand", "NumPy", "shaders/", *_SHARES)
     table = Table(*heads, caption="NumPy, shaders/: how many times as long they take")
     table.columns[0].no_wrap = True
     for row in rows:
@@ -151,7 +160,7 @@ def _print(console: Console, rows: list[Row]) -> None:
             _shown(row.seconds[TUNED] / row.seconds[BY_HAND] if {TUNED, BY_HAND} <= row.seconds.keys() else None),
             _shown(row.seconds[NUMPY] / row.ours),
             _shown(None if row.hand_written is None else row.hand_written / row.ours),
-            *(_shown(row.share(it)) for it in ("copy", "copy past caches", "read", "fma")),
+            *(_shown(row.share(it)) for it in _SHARES.values()),
         )
     console.print(table)
 

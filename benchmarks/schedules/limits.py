@@ -1,4 +1,4 @@
-"""What the machine does at most, measured beside each nest: bytes of a copy, fused multiply-adds."""
+"""What the machine does at most, measured beside each nest: bytes of a copy, products and sums, fused or not."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from tinct.backend.cpu.aligned import aligned_zeros
 from ..peers.c import SOURCES, compiled, compiler
 
 _BYTES: Final = 64 << 20
-_ROUNDS: Final = 100_000
+_ROUNDS: Final = 1_000_000
+"""So many that starting the threads takes no share of the time."""
 _CHAINS: Final = 12
 
 
 class Limits:
-    """Seconds of C that does nothing but copy, read, or multiply and add. `copy` stores as compilers do, and is what
-    shares are relative to; `copy_past_caches` uses stores that do not read lines first.
+    """Seconds of C that does nothing but copy, read, or multiply and add: `fma` in one operation, `separate` in two.
+    `copy` stores as compilers do, and is what shares are relative to; `copy_past_caches` uses stores that do not read
+    lines first.
     """
 
     def __init__(self) -> None:
@@ -40,7 +42,7 @@ class Limits:
     @cached_property
     def _peaks(self) -> ctypes.CDLL:
         library = compiled(SOURCES / "peaks.c")
-        library.fused.restype = library.fma_lanes.restype = ctypes.c_int64
+        library.fused.restype = library.separate.restype = library.fma_lanes.restype = ctypes.c_int64
         return library
 
     @cached_property
@@ -59,12 +61,13 @@ class Limits:
         self._keep("copy past caches", 2 * _BYTES, lambda: self._copies.copy_past_caches(to, source, count))
         self._keep("read", _BYTES, lambda: self._copies.read_all(source, count))
 
-    def measure_fused(self) -> None:
-        """One round of fused multiply-adds."""
+    def measure_operations(self) -> None:
+        """One round of products and sums, fused and apart."""
         result, rounds = ctypes.c_float(), ctypes.c_int64(_ROUNDS)
         cores = int(self._peaks.fused(ctypes.c_int64(1000), ctypes.byref(result)))
         work = 2 * _CHAINS * int(self._peaks.fma_lanes()) * cores * _ROUNDS
         self._keep("fma", work, lambda: self._peaks.fused(rounds, ctypes.byref(result)))
+        self._keep("separate", work, lambda: self._peaks.separate(rounds, ctypes.byref(result)))
 
     def _keep(self, name: str, work: int, call: Callable[[], object]) -> None:
         started = time.perf_counter()

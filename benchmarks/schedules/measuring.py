@@ -89,7 +89,7 @@ class Row:
     def share(self, limit: str) -> float | None:
         """The share of a limit that ours reaches."""
         rate = self.limits.get(limit)
-        work = self.operations if limit == "fma" else self.traffic
+        work = self.operations if limit in ("fma", "separate") else self.traffic
         return None if rate is None else work / self.ours / rate
 
     def as_json(self) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def _measure_limits(problem: Problem, limits: Limits, run: Run) -> None:
     if problem.limit == "copy":
         limits.measure()
     elif problem.limit == "fma":
-        limits.measure_fused()
+        limits.measure_operations()
 
 
 def _ways(
