@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import permutations, product
 from typing import Final
 
-from ..ir.schedule.nodes import Decisions, Execution, Keep, Level, Location
+from ..ir.schedule.nodes import Decisions, Execution, Keep, Level, Load, Location, Store
 from .choices import Facts, with_workgroups
 from .level_patterns import Levels
 
@@ -82,6 +82,29 @@ def windows(facts: Facts) -> Iterator[Decisions]:
                 levels[other] = (*levels[other], *_unrolled(rows))
                 made = facts.with_levels(Decisions((), ()), levels)
                 yield replace(made, order=facts.order_from_carried(levels), peeled=peeled)
+
+
+def passes(facts: Facts) -> Iterator[Decisions]:
+    """A pass for each value that other loops need, as for the scores and weights of attention: the value is kept in
+    storage, and each pass computes blocks, of several rows and of vectors along a row.
+    """
+    scope = facts.plain.scope
+    needed = [it for it in facts.needed_again if not isinstance(scope.values[it], Load)]
+    stored = [it.dimensions for it in facts.nest.body if isinstance(it, Store)]
+    made = [*(tuple(it for it in facts.extents if it in scope.dimensions_of(name)) for name in needed), *stored]
+    rows = [it for it in facts.extents if all(it in names for names in made)]
+    along = dict.fromkeys(names[-1] for names in made if names and names[-1] not in rows)
+    if not (needed and rows and along and facts.carried - set(along)):
+        return
+    kept = tuple(Keep(it, Location.STORAGE) for it in needed)
+    loads = dict.fromkeys(((), *(_packed(facts, it) for it in along)))
+    for columns, count in product(_COLUMNS, _ROWS):
+        if columns * count <= _MOST_SUMS:
+            levels = _spread(facts, rows)
+            levels |= {it: (*levels[it], *_unrolled(columns), Level(Execution.INVOCATION, _LANES[0])) for it in along}
+            levels[rows[-1]] = (*levels[rows[-1]], *_unrolled(count))
+            blocked = facts.with_levels(Decisions((), ()), levels)
+            yield from (replace(blocked, kept=(*packed, *kept)) for packed in loads)
 
 
 def _summed_with(facts: Facts, along: str) -> list[str]:

@@ -14,7 +14,7 @@ from ..ir.schedule.nodes import Decisions, Execution, Level
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.tasks import Carry
-from .blocks import blocks, windows
+from .blocks import blocks, passes, windows
 from .choices import CHOICES, MOVES, Facts, other_sharing
 from .level_patterns import Levels
 from .search import Cost
@@ -128,11 +128,11 @@ class DecisionSpace:
         return facts.with_levels(Decisions((), ()), levels)
 
     def structured(self) -> Iterator[Decisions]:
-        """Blocks of outputs in registers, with vectors along each dimension, and workgroups for rows that are reduced
-        and read again: those that are legal.
+        """Blocks of outputs in registers, with vectors along each dimension, workgroups for rows that are reduced and
+        read again, and passes for values that other loops need: those that are legal.
         """
         rows = (self.by_rows(it) for it in _INVOCATIONS)
-        return filter(self.is_legal, dict.fromkeys((*rows, *blocks(self.facts))))
+        return filter(self.is_legal, dict.fromkeys((*rows, *passes(self.facts), *blocks(self.facts))))
 
     def kind(self, point: Decisions) -> Hashable:
         """How levels are executed, but not how many iterations they have, nor in which order."""

@@ -6,7 +6,7 @@ from tinct import Nest
 from tinct.ir.schedule.nodes import Execution
 from tinct.ir.schedule.text import parse_decisions, print_decisions
 from tinct.transforms.schedule.decided import Decided
-from tinct.tuning.blocks import blocks, windows
+from tinct.tuning.blocks import blocks, passes, windows
 from tinct.tuning.choices import Facts
 from tinct.tuning.cost import cost_of
 from tinct.tuning.decision_space import DecisionSpace
@@ -88,3 +88,40 @@ def test_the_model_prefers_blocks_to_the_simple_point() -> None:
     space = space_of({"m": 512, "n": 512, "inner": 512})
     best = min(space.structured(), key=lambda it: space.cost(it).expected)
     assert space.cost(best).expected < 0.5 * space.cost(space.simple()).expected
+
+
+def attention() -> Nest:
+    """Scores are needed for the greatest one and for the weights, and the weights for their sum and for the result."""
+    nest = Nest("attention")
+    i, e = nest.dim("queries", "i"), nest.dim("width", "e")
+    j, d = nest.dim("keys", "j"), nest.dim("depth", "d")
+    query, key = nest.load("query", "f32", [i, d]), nest.load("key", "f32", [j, d])
+    scores = nest.reduce("+", query * key, on=[d])
+    greatest = nest.reduce("max", scores, on=[j])
+    again, last = nest.dim("keys", "l"), nest.dim("keys", "m")
+    weights = nest.call("exp", nest.map(scores, [(j, again)]) - greatest)
+    total = nest.reduce("+", weights, on=[again])
+    values = nest.load("value", "f32", [last, e])
+    mixed = nest.reduce("+", nest.map(weights, [(again, last)]) * values, on=[last])
+    nest.store("o", mixed / total, [i, e])
+    return nest
+
+
+def test_passes_keep_what_other_loops_need() -> None:
+    """Each pass has blocks of rows by vectors along the dimension of what it makes."""
+    facts = Facts(attention().ir, {"queries": 256, "width": 64, "keys": 256, "depth": 64}, reassociate=True)
+    space = DecisionSpace(facts, lambda it: cost_of(it, ASSUMED, contract=True))
+    found = [it for it in passes(facts) if space.is_legal(it)]
+    assert found
+    needed = set(facts.needed_again)
+    for point in found:
+        assert needed <= {it.value for it in point.kept}
+        levels = facts.levels(point)
+        vectors = {name for name, its in levels.items() if any(it.execution is Execution.INVOCATION for it in its)}
+        assert vectors == {"j", "e", "l"}
+        assert Execution.WORKGROUP in {it.execution for it in levels["i"]}
+    assert set(found) <= set(space.structured())
+
+
+def test_a_nest_without_loops_inside_of_what_is_needed_again_has_no_passes() -> None:
+    assert not list(passes(Facts(product().ir, {"m": 64, "n": 64, "inner": 64}, reassociate=True)))
