@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from math import inf
+from random import Random
 from statistics import median
 from typing import Any
 
@@ -201,12 +202,15 @@ def _seconds_of(bench: Bench, job: Job) -> float:
 
 
 def _rounds(ways: Mapping[str, Way], run: Run, limits: Callable[[], None]) -> dict[str, list[float]]:
-    """The seconds of each way in each round; once only for a kernel by hand that is far from the best of them."""
+    """The seconds of each way in each round; once only for a kernel by hand that is far from the best of them.
+
+    Ways are in another order in each round, since the second of two finds some of its data in the caches.
+    """
     samples: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(run.rounds):
+    for number in range(run.rounds):
         limits()
         best = min((min(it) for name, it in samples.items() if it and name.startswith(SHADERS)), default=inf)
-        for name, way in ways.items():
+        for name, way in Random(number).sample(list(ways.items()), len(ways)):
             if not (name.startswith(SHADERS) and samples[name] and samples[name][0] > _HOPELESS * best):
                 samples[name].append(_repeated(way))
     return samples
