@@ -64,13 +64,10 @@ def bars_of(row: Row) -> Iterator[Bar]:
 def _numpy_bar(row: Row, wanted: float) -> Bar:
     """NumPy's speed. It fuses, so that exact products may have the share of what the machine does in two operations."""
     figure = row.seconds[NUMPY] / row.ours
-    if not row.contract and wanted < 1 and (share := row.share("separate")) is not None and share > figure:
-        return Bar(
-            f"{row.title}: share of separate products and sums ({figure:.2f} of NumPy's speed)",
-            share,
-            "at least",
-            wanted,
-        )
+    share = None if row.contract else row.share("separate")
+    if share is not None and share > figure:
+        what = f"{row.title}: share of separate products and sums ({figure:.2f} of NumPy's speed)"
+        return Bar(what, share, "at least", wanted)
     return Bar(f"{row.title}: speed relative to NumPy", figure, "at least", wanted)
 
 
