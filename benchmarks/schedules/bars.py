@@ -55,20 +55,10 @@ def bars_of(row: Row) -> Iterator[Bar]:
     if wanted is None and (row.contract or row.name not in _FUSED_BY_NUMPY):
         wanted = 1.0
     if wanted is not None:
-        yield _numpy_bar(row, wanted)
+        yield Bar(f"{row.title}: speed relative to NumPy", row.seconds[NUMPY] / row.ours, "at least", wanted)
     by_hand = row.hand_written
     if by_hand is not None:
         yield Bar(f"{row.title}: speed relative to shaders/", by_hand / row.ours, "at least", _CPU_LEAST)
-
-
-def _numpy_bar(row: Row, wanted: float) -> Bar:
-    """NumPy's speed. It fuses, so that exact products may have the share of what the machine does in two operations."""
-    figure = row.seconds[NUMPY] / row.ours
-    share = None if row.contract else row.share("separate")
-    if share is not None and share > figure:
-        what = f"{row.title}: share of separate products and sums ({figure:.2f} of NumPy's speed)"
-        return Bar(what, share, "at least", wanted)
-    return Bar(f"{row.title}: speed relative to NumPy", figure, "at least", wanted)
 
 
 def bars_of_all(rows: Sequence[Row]) -> Iterator[Bar]:

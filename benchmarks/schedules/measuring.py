@@ -39,6 +39,8 @@ _HOPELESS = 4.0
 """What takes this many times the best of its kind in the first round is not timed again."""
 _LEAST = 1e-3
 """Seconds that a round of one way takes at least: shorter dispatches are repeated."""
+_LONG = 0.5
+"""Seconds from which on a way is timed at its first run."""
 
 TUNED, BY_HAND, NUMPY, SHADERS = "tuned", "by hand", "NumPy", "shaders/"
 Way = Callable[[], float]
@@ -217,8 +219,11 @@ def _rounds(ways: Mapping[str, Way], run: Run, limits: Callable[[], None]) -> di
 
 
 def _repeated(way: Way) -> float:
+    """The fastest of some times. The first one is not counted unless it is long: it wakes threads and fills caches."""
     first = way()
-    return min([first, *(way() for _ in range(min(4, int(_LEAST / max(first, 1e-7)))))])
+    if first >= _LONG:
+        return first
+    return min(way() for _ in range(1 + min(4, int(_LEAST / max(first, 1e-7)))))
 
 
 def _check(name: str, expected: npt.NDArray[Any], actual: npt.NDArray[Any]) -> None:

@@ -281,18 +281,6 @@ def test_bars_are_ratios_of_one_row() -> None:
     assert (mean.figure, mean.holds) == (pytest.approx(1.25), False)
 
 
-@pytest.mark.parametrize(("separate", "figure"), [(400.0, 0.5), (200.0, 0.5), (100.0, 1.0)])
-def test_exact_products_are_relative_to_what_the_machine_does_in_two_operations(separate: float, figure: float) -> None:
-    """NumPy fuses them: its speed is demanded only as far as the machine multiplies and adds as fast without fusing."""
-    row = Row("product 1024", "cpu", False, {}, 0, 200, {}, {"tuned": 2.0, "NumPy": 1.0})
-    row.limits = {"separate": separate}
-    (bar,) = bars_of(row)
-    assert (bar.figure, bar.wanted) == (figure, 0.9)
-    contracted = dataclasses.replace(row, contract=True)
-    (bar,) = bars_of(contracted)
-    assert (bar.figure, bar.wanted) == (0.5, 1.0)
-
-
 def test_seeds_of_the_tuner_are_compared_with_the_best_of_all(tmp_path: Path) -> None:
     """All points of a small space are measured once, and no search finds a faster one; of a large space some are."""
     file = tmp_path / "tuning.json"
