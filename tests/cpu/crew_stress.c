@@ -9,7 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 // A thread sanitizer calls handlers itself, later than the system would, and with masks of its own: what a handler
-// finds, and what is left after a jump out of it, tells nothing.
+// finds, and what is left after a jump out of it, tells nothing. That of GCC 12 copies the address of a handler byte by
+// byte, so that one thread must not ask for it while another sets it; and of two signals that come at once, it may
+// leave all signals blocked. So no signals but those that stop jobs come there.
 #ifndef __SANITIZE_THREAD__
 #define HAS_OWN_HANDLERS
 #endif
@@ -20,7 +22,7 @@
 
 #include "../../backend/cpu/pool/crew.h"
 
-enum { CREWS = 2, CALLERS = 4, STOPPERS = 2, WORKERS = 3, THREADS = 100, SIDE_BY_SIDE = 2 };
+enum { CREWS = 2, CALLERS = 4, STOPPERS = 2, WORKERS = 3, THREADS = 100, SIDE_BY_SIDE = 2, PATIENCE = 30 };
 
 static Crew *crews[CREWS];
 static _Atomic bool is_over, has_ended; // callers begin no more jobs; all of them have returned
@@ -40,15 +42,24 @@ static double seconds(void) {
 }
 
 static void wait_for(long microseconds) {
-    nanosleep(&(struct timespec){.tv_sec = 0, .tv_nsec = microseconds * 1000}, NULL);
+    nanosleep(&(struct timespec){microseconds / 1000000, microseconds % 1000000 * 1000}, NULL);
 }
+
+#ifndef HAS_OWN_HANDLERS
+static void unblock_signals(void) {
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
+}
+#endif
 
 // Machine code that never ends. A thread sanitizer hands on signals only where the system is called.
 static void endless(void *const *bindings, const uint64_t *numbers, uint64_t begin, uint64_t end, void *scratch,
                     bool is_shared) {
     (void)bindings, (void)numbers, (void)begin, (void)end, (void)is_shared;
     for (volatile uint32_t *word = scratch;; ++*word) {
-#ifdef __SANITIZE_THREAD__
+#ifndef HAS_OWN_HANDLERS
+        unblock_signals();
         wait_for(100);
 #endif
     }
@@ -172,6 +183,7 @@ static void *stop_some(void *argument) {
     return NULL;
 }
 
+#ifdef HAS_OWN_HANDLERS
 // A handler of a program, which must not be left in the middle.
 static void on_other_signal(int number) {
     (void)number;
@@ -192,11 +204,23 @@ static void set_handler(int number, void (*handler)(int)) {
     sigaction(number, &action, NULL);
 }
 
+// Sends the program's own signals to callers until this time, and longer if none has come by then.
+static void send_signals(double end) {
+    set_handler(SIGUSR1, on_other_signal);
+    for (long sent = 0; seconds() < end || ((entered == 0 || passed_on == 0) && seconds() < end + PATIENCE); sent++) {
+        pthread_kill(callers[sent % CALLERS].thread, SIGUSR1);
+        if (sent % 16 == 0) {
+            set_handler(SIGURG, on_urgent); // as a program may do at any time
+            kill(getpid(), SIGURG);
+        }
+        wait_for(200);
+    }
+}
+#endif
+
 int main(int count, char **arguments) {
     const double end = seconds() + (count > 1 ? atof(arguments[1]) : 1);
     pthread_t stoppers[STOPPERS];
-    set_handler(SIGUSR1, on_other_signal);
-    set_handler(SIGURG, on_urgent);
     for (size_t i = 0; i < CREWS; i++) {
         crews[i] = crew_new(i + WORKERS, 100e-6);
     }
@@ -208,15 +232,11 @@ int main(int count, char **arguments) {
     for (size_t i = 0; i < STOPPERS; i++) {
         pthread_create(&stoppers[i], NULL, stop_some, NULL);
     }
-    long sent = 0;
-    while (seconds() < end) {
-        wait_for(200);
-        pthread_kill(callers[sent % CALLERS].thread, SIGUSR1);
-        if (sent++ % 16 == 0) {
-            set_handler(SIGURG, on_urgent); // as a program may do at any time
-            kill(getpid(), SIGURG);
-        }
-    }
+#ifdef HAS_OWN_HANDLERS
+    send_signals(end);
+#else
+    wait_for((long)(1e6 * (end - seconds())));
+#endif
     is_over = true;
     for (size_t i = 0; i < CALLERS; i++) {
         pthread_join(callers[i].thread, NULL);
@@ -229,7 +249,9 @@ int main(int count, char **arguments) {
         crew_free(crews[i]);
     }
     check(entered == left, "a handler of another signal must return");
+#ifdef HAS_OWN_HANDLERS
     check(entered > 0 && passed_on > 0, "the program's own signals must come");
+#endif
     printf("%ld stopped, %ld done, %ld other signals, %ld passed on\n", stopped, done, entered, passed_on);
     return failures != 0;
 }
