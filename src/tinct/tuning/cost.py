@@ -133,7 +133,7 @@ class _Model:
         """Seconds of one unit for all vectors."""
         lanes = self.lanes
         each = sum(map(self._computed, self.decided.tasks))
-        each += sum(map(self._copy, self.decided.decisions.stages))
+        each += sum(map(self._copy, self.decided.stages))
         each += sum(map(self._private, self.decided.private))
         each += self.rates.workgroup / lanes.vectors
         return each * lanes.vectors * self._workgroups / lanes.merged

@@ -173,3 +173,8 @@ def test_loads_of_a_vector() -> None:
         costs.append(Lanes(it, ASSUMED).access("x", load.subscripts))
     assert costs == sorted(costs)
     assert len(set(costs)) == len(costs)
+
+
+def test_a_copy_costs_the_same_by_the_name_of_its_array() -> None:
+    staged = "i: workgroup * invocation(16)\nj: workgroup * invocation(16)\nk: loop * loop(16)\n"
+    assert expected(f"{staged}stage a at k.0") == expected(f"{staged}stage a0 at k.0") > expected(staged)
