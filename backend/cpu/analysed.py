@@ -45,7 +45,7 @@ class AnalysedFunction:
     live: Sequence[h.Node]
     plan: StoragePlan
     gangs: tuple[GangAnalysis, ...] = ()
-    unrolled: frozenset[Loop] = frozenset()
+    unrolled: Mapping[Loop, float] = field(default_factory=dict[Loop, float])
     for_few: FewWorkgroups | None = None
     straight: Mapping[Loop, Sequence[Arrival]] = field(default_factory=dict[Loop, "Sequence[Arrival]"])
 

@@ -263,6 +263,8 @@ class _FunctionEmitter:
         self._find_pinned()
         self._gangs = _gang_emitters(analysed, self._nodes)
         self._unrolled_loops = analysed.unrolled
+        self._began = dict[h.Node, float]()
+        """The size of the function when each block began."""
         self._for_few = analysed.for_few
         self._straight = analysed.straight
         self._in_gangs = {leader for gang in self._gangs.values() for leader in gang.body.level_of}
@@ -396,6 +398,7 @@ class _FunctionEmitter:
 
     def _emit_block(self, leader: h.Node) -> None:
         self._out.open(self._labels[leader])
+        self._began[leader] = self._out.size
         if isinstance(leader, h.Fork) and leader not in self._forks[1:]:
             after, reduces = self._labels[self._joins[leader]], self._reduces.get(leader, ())
             self._loops.open(leader, self._labels[leader], after, reduces)
@@ -416,8 +419,8 @@ class _FunctionEmitter:
         """The metadata by which LLVM unrolls the loop whose header is the target of this jump."""
         around = self._placed.loops.around[leader]
         header = self._placed.exits[leader]
-        is_back = any(it.header is header and it in self._unrolled_loops for it in around)
-        return self._module.unrolled_loop() if is_back else ""
+        turns = [self._unrolled_loops[it] for it in around if it.header is header and it in self._unrolled_loops]
+        return self._out.unrolled_loop(self._began[header], turns[0]) if turns else ""
 
     def _phi(self, node: h.Phi) -> str:
         assert isinstance(node.region, h.Region)

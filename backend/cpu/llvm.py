@@ -15,6 +15,10 @@ from .target import Target, current_target
 UNROLL_METADATA = '!2 = !{!"llvm.loop.unroll.full"}'
 """The metadata node that `ModuleText.unrolled_loop` refers to."""
 _FIRST_LOOP = 10
+_MOST_ADDED = 16_000
+"""The most instructions of a function that unrolling adds, for which LLVM takes a second or two. A loop is chosen by
+its operations; how many instructions each of them becomes is known only when they are written.
+"""
 _Known: TypeAlias = "tuple[dict[str, str], ...]"
 _SUFFIXES = {"half": "f16", "float": "f32", "double": "f64"}
 
@@ -101,6 +105,9 @@ class FunctionText:
         self._known: dict[str, _Known] = {}
         """For each block the results of pure instructions that it, and what control has passed before it, has."""
         self._count = 0
+        self._added = 0.0
+        self.size = 0.0
+        """The instructions so far, after loops are unrolled."""
         self.current = ""
 
     def open(self, block: str) -> None:
@@ -164,6 +171,7 @@ class FunctionText:
 
     def do(self, instruction: str) -> None:
         """Append an instruction without a result."""
+        self.size += 1
         self._blocks[self.current].append(f"  {instruction}")
 
     def phi(self, type: str, incoming: Callable[[], Iterable[tuple[str, str]]]) -> str:
@@ -176,6 +184,17 @@ class FunctionText:
 
         self._phis.setdefault(self.current, []).append(text)
         return name
+
+    def unrolled_loop(self, began: float, turns: float) -> str:
+        """The metadata by which LLVM unrolls a loop, for the jump back, which is written next; nothing if that would be
+        too much code. The function had the size `began` before the loop.
+        """
+        added = (self.size - began) * (turns - 1)
+        if self._added + added > _MOST_ADDED:
+            return ""
+        self._added += added
+        self.size += added
+        return self.module.unrolled_loop()
 
     def gap(self) -> Gap:
         """A place at the end of the current block for an instruction that may be wanted later."""

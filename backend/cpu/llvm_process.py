@@ -1,7 +1,8 @@
 """LLVM in a process of its own, for large modules: the process can be stopped, and a crash ends only that process.
 
-The parent writes the module's text to it and reads an object file. `python -m tinct.backend.cpu.llvm_process PASSES` is
-the child.
+The parent writes the module's text to it and reads an object file. `python -m tinct.backend.cpu.llvm_process PASSES
+PARENT` is the child; PARENT is the descriptor of a pipe to which nothing is written, and that closes when the parent
+ends.
 """
 
 from __future__ import annotations
@@ -32,14 +33,21 @@ def object_file(text: str, passes: Passes) -> tuple[bytes, list[float]]:
     """An object file, and the seconds for parsing, passes and machine code. Raises DeviceError when the time for
     compiling has expired (see `base.deadline`), or the process fails.
 
-    The process does not outlive the call, whatever it ends with.
+    The process does not outlive the call, whatever it ends with, nor this process.
     """
     import json
     import subprocess
 
-    arguments = [sys.executable, "-m", __name__, passes]
     pipe = subprocess.PIPE
-    with subprocess.Popen(arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=_environment()) as child:
+    parent, held = os.pipe()
+    arguments = [sys.executable, "-m", __name__, passes, str(parent)]
+    with (
+        os.fdopen(parent),
+        os.fdopen(held),
+        subprocess.Popen(
+            arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=_environment(), pass_fds=(parent,)
+        ) as child,
+    ):
         try:
             found, words = child.communicate(text.encode(), timeout=compile_time_left())
         except subprocess.TimeoutExpired:
@@ -60,17 +68,24 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "TINCT_CPU_TARGET": target_name(), "PYTHONPATH": paths}
 
 
-def _serve(passes: Passes) -> None:
+def _serve(passes: Passes, parent: int) -> None:
     """Serve as the child. Interrupts of the process group are ignored: the parent handles them and stops the child."""
     import json
     import signal
+    import threading
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     from .jit import make_object
 
     code, seconds = make_object(sys.stdin.buffer.read().decode(), passes)
     sys.stdout.buffer.write(json.dumps(seconds).encode() + b"\n" + code)
 
 
+def _end_with(parent: int) -> None:
+    os.read(parent, 1)
+    os._exit(1)
+
+
 if __name__ == "__main__":
-    _serve(cast("Passes", sys.argv[1]))
+    _serve(cast("Passes", sys.argv[1]), int(sys.argv[2]))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from ...base.cached import cached_property
 from ...base.records import dataclass
 from ...ir.hercules import nodes as h
 from ...ir.hercules.sharing import Sharing, makes_version, nested_in
@@ -74,6 +75,7 @@ class StoragePlan:
     ) -> None:
         collections = [it for it in nodes if makes_version(it, types)]
         self._sharing = Sharing(collections)
+        self._collections = collections
         self._storages: dict[h.Node, Storage] = {}
         for node in collections:
             if isinstance(node, h.Parameter):
@@ -99,6 +101,14 @@ class StoragePlan:
     def storages(self) -> list[Storage]:
         """All storages."""
         return list(dict.fromkeys(self._storages.values()))
+
+    @cached_property
+    def versions(self) -> Mapping[Storage, Sequence[h.Node]]:
+        """The versions that each storage holds, one after another."""
+        found: dict[Storage, list[h.Node]] = {}
+        for node in self._collections:
+            found.setdefault(self.of(node), []).append(node)
+        return found
 
     def privatise(self, parameters: Collection[int]) -> None:
         """Give each worker memory of its own for these bindings."""

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import assert_never
 
+from ...base.cached import cached_property
 from ...base.deadline import check_compile_time
 from ...base.records import dataclass, field
 from .analyses import (
@@ -38,6 +39,7 @@ from .analyses import (
 from .control_paths import ControlPaths
 from .graph import def_use, is_control, predecessors
 from .inference import infer_types
+from .members import Members, members_of
 from .nodes import (
     Call,
     Collect,
@@ -73,7 +75,7 @@ class Problem:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Placement:
     """The block of each node of a function.
 
@@ -96,6 +98,11 @@ class Placement:
     exits: Mapping[Node, Node]
     place: Mapping[Node, Node]
     problems: tuple[Problem, ...]
+
+    @cached_property
+    def members(self) -> Members:
+        """The nodes of each fork, block, region and call."""
+        return members_of(self)
 
 
 def place_nodes(function: Function, types: Mapping[Node, Type] | None = None) -> Placement:

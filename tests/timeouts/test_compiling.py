@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Generator
@@ -58,6 +60,14 @@ def expected(statements: int) -> list[int]:
 def children() -> set[str]:
     """The processes that this one has started and that are there still."""
     return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split())
+
+
+def runs(process: Path) -> bool:
+    """Whether a process, given by its folder, has not ended; one that nobody has waited for has."""
+    try:
+        return "State:\tZ" not in (process / "status").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 @contextmanager
@@ -131,6 +141,32 @@ def test_a_process_that_dies_is_an_error() -> None:
     with pytest.raises(DeviceError, match="status -9"):
         jit.compile_module(TAKES_SECONDS, "quick")
     killer.join()
+
+
+def test_the_process_ends_with_its_parent(tmp_path: Path) -> None:
+    """Also where the parent is killed, so that nothing of it can run any more."""
+    module = tmp_path / "module.ll"
+    module.write_text(TAKES_SECONDS, encoding="utf-8")
+    text = f"""
+import threading, time, pathlib, os
+from tinct.backend.cpu import llvm_process
+text = pathlib.Path({str(module)!r}).read_text()
+threading.Thread(target=llvm_process.object_file, args=(text, "quick"), daemon=True).start()
+tasks = pathlib.Path("/proc/self/task")
+while not (found := [name for it in tasks.iterdir() for name in (it / "children").read_text().split()]):
+    time.sleep(0.01)
+print(found[0], flush=True)
+time.sleep(60)
+"""
+    with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = Path("/proc", parent.stdout.readline().strip())
+        assert child.exists()
+        parent.kill()
+    end = time.monotonic() + 30  # LLVM alone would take minutes
+    while runs(child) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not runs(child)
 
 
 @pytest.mark.parametrize("tier", ["gang", "lane", "baseline"])

@@ -43,12 +43,8 @@ def obstacle(gangs: Sequence[GangAnalysis]) -> str | None:
 
 def _reduces(gang: GangAnalysis) -> Iterator[tuple[h.Reduce, h.Fork]]:
     """The Reduces of the gang's forks and of those inside, each with its fork."""
-    placed = gang.placed
-    for node in placed.live:
-        if isinstance(node, h.Reduce) and isinstance(node.join, h.Join):
-            fork = placed.nest.forks[node.join]
-            if fork is gang.body.fork or fork in gang.body.level_of:
-                yield node, fork
+    for fork in _forks(gang):
+        yield from ((node, fork) for node in gang.placed.members.reduces.get(fork, ()))
 
 
 def _collection_reduces(gang: GangAnalysis) -> Iterator[tuple[h.Reduce, h.Fork]]:
@@ -56,10 +52,15 @@ def _collection_reduces(gang: GangAnalysis) -> Iterator[tuple[h.Reduce, h.Fork]]
 
 
 def _collects(gang: GangAnalysis) -> Iterator[tuple[h.Collect, h.Fork]]:
-    """The Collects of the function, each with its fork."""
-    for node in gang.placed.live:
-        if isinstance(node, h.Collect) and isinstance(node.join, h.Join):
-            yield node, gang.placed.nest.forks[node.join]
+    """The Collects of the gang's forks and of those inside, each with its fork."""
+    for fork in _forks(gang):
+        yield from ((node, fork) for node in gang.placed.members.collects.get(fork, ()))
+
+
+def _forks(gang: GangAnalysis) -> list[h.Fork]:
+    """The gang's forks and those inside."""
+    inside = (it for it in gang.body.level_of if isinstance(it, h.Fork))
+    return list(dict.fromkeys((*gang.gang.forks, *inside)))
 
 
 def _reduces_number(gang: GangAnalysis) -> bool:
@@ -109,12 +110,13 @@ def _collects_collections(gang: GangAnalysis) -> bool:
 def _phi_copies(gang: GangAnalysis) -> Iterator[tuple[h.Node, list[tuple[h.Node, h.Phi]]]]:
     """The blocks of a body with what goes from each end to the Phis of collections."""
     found: dict[h.Node, list[tuple[h.Node, h.Phi]]] = {}
-    for phi in gang.placed.live:
-        if not isinstance(phi, h.Phi) or not isinstance(phi.region, h.Region) or phi.region not in gang.body.level_of:
+    for region in gang.body.level_of:
+        if not isinstance(region, h.Region):
             continue
-        for value, before in zip(phi.values, phi.region.predecessors, strict=True):
-            if before in gang.placed.live and is_collection(gang.placed.types[phi]):
-                found.setdefault(block_leader(before), []).append((value, phi))
+        for phi in gang.placed.members.phis.get(region, ()):
+            for value, before in zip(phi.values, region.predecessors, strict=True):
+                if before in gang.placed.live and is_collection(gang.placed.types[phi]):
+                    found.setdefault(block_leader(before), []).append((value, phi))
     yield from found.items()
 
 

@@ -77,11 +77,10 @@ def _leaves(placed: Placement, exit: h.If, loop: Loop) -> bool:
 def _counters(placed: Placement, loop: Loop, known: KnownValues, *, is_first: bool) -> dict[h.Node, Values]:
     """The values of counters in each thread at the beginning of a turn."""
     found: dict[h.Node, Values] = {}
-    for node, at in placed.place.items():
-        if isinstance(node, h.Phi) and at is loop.header:
-            pairs = zip(loop.header.predecessors, node.values, strict=True)
-            ways = [value for control, value in pairs if (control in loop.latches) is not is_first]
-            values = known.of(ways[0]) if len(ways) == 1 else None
-            if values is not None:
-                found[node] = tuple(values)
+    for node in placed.members.phis.get(loop.header, ()):
+        pairs = zip(loop.header.predecessors, node.values, strict=True)
+        ways = [value for control, value in pairs if (control in loop.latches) is not is_first]
+        values = known.of(ways[0]) if len(ways) == 1 else None
+        if values is not None:
+            found[node] = tuple(values)
     return found

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.placement import Placement
-from .....ir.hercules.types import is_collection
-from .....ir.hercules.versions import is_version_projection
+from .....ir.hercules.sharing import makes_version
 from ...storage import Storage, StoragePlan
 from ..gang import Gang
 from .body import Body, find_body
@@ -35,23 +34,22 @@ def analyse_gang(
 ) -> GangAnalysis:
     """The analysis of one of a function's gangs."""
     body = find_body(placed, gang.forks)
-    private = _private_storages(placed, body, plan)
+    private = frozenset(_private_storages(placed, body, plan))
     return GangAnalysis(placed, gang, plan, users, body, private, Shapes(placed, gang, body, plan, private))
 
 
-def _private_storages(placed: Placement, body: Body, plan: StoragePlan) -> frozenset[Storage]:
+def _private_storages(placed: Placement, body: Body, plan: StoragePlan) -> Iterator[Storage]:
     """The storages of collections that exist only inside the fork."""
-    inside: set[Storage] = set()
-    outside: set[Storage] = set()
-    for node in placed.function.nodes:
-        if node not in placed.live or isinstance(node, (h.ConstantNode, h.ProductNode)):
-            continue
-        if not isinstance(node, h.Atomic) and not is_collection(placed.types.get(node)):
-            continue
-        if is_version_projection(node):
-            continue
-        storage = plan.of(node)
-        own = isinstance(node, h.Reduce) and isinstance(node.join, h.Join) and placed.nest.forks[node.join] is body.fork
-        is_outside = own or isinstance(node, h.Collect) or placed.place.get(node) not in body.level_of
-        (outside if is_outside else inside).add(storage)
-    return frozenset(inside - outside)
+    inside = (node for leader in body.level_of for node in placed.members.data.get(leader, ()))
+    for storage in {plan.of(it) for it in inside if makes_version(it, placed.types)}:
+        if all(_is_inside(it, placed, body) for it in plan.versions[storage]):
+            yield storage
+
+
+def _is_inside(version: h.Node, placed: Placement, body: Body) -> bool:
+    if isinstance(version, h.Collect):
+        return False
+    if isinstance(version, h.Reduce) and isinstance(version.join, h.Join):
+        is_result = placed.nest.forks[version.join] is body.fork
+        return not is_result and placed.place.get(version) in body.level_of
+    return placed.place.get(version) in body.level_of

@@ -82,12 +82,10 @@ class Body:
 def find_body(placed: Placement, forks: Sequence[h.Fork]) -> Body:
     """The structure of the body of perfectly nested forks, taken as one fork."""
     fork = forks[0]
-    leaders = [it for it in placed.blocks if fork in placed.nest.around[it]]
-    inside = set(leaders)
+    leaders = placed.members.blocks[fork]
     flow: dict[h.Node, list[BlockEdge]] = {it: [] for it in leaders}
-    for node in placed.graph.order:
-        leader = block_leader(node)
-        if leader in inside:
+    for leader in leaders:
+        for node in placed.members.control[leader]:
             for following in placed.graph.successors[node]:
                 if block_leader(following) is following:
                     flow[leader].append(BlockEdge(leader, following))

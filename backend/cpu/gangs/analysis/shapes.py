@@ -92,8 +92,8 @@ class Shapes:
         self.body = body
         self._plan = plan
         self._private = private
-        ids = (it for it in placed.function.nodes if isinstance(it, h.ThreadID) and it.fork in gang.forks)
-        self.thread_ids = tuple(ids)
+        ids = (number for it in gang.forks for number in placed.members.thread_ids.get(it, ()))
+        self.thread_ids = tuple(sorted(ids, key=placed.members.number.__getitem__))
         """The thread numbers in the gang's forks."""
         self._thread_ids: dict[h.Node, Shape] = {it: _shape_of_thread_id(gang, it) for it in self.thread_ids}
         self._lanes = gang.lanes
@@ -109,11 +109,6 @@ class Shapes:
         """The loops that lanes leave at different times."""
         self.keys: dict[h.Node, Key] = {}
         """The lanes that pass each block."""
-        self._results: dict[h.Node, list[h.Node]] = {}
-        """The Reads of each Call's results."""
-        for node in placed.function.nodes:
-            if isinstance(node, h.Read) and isinstance(node.collection, h.Call) and node in placed.live:
-                self._results.setdefault(node.collection, []).append(node)
         self.edge_keys: dict[BlockEdge, Key] = {}
         self.item_keys: dict[Item, Key] = {}
         self._solve()
@@ -139,7 +134,7 @@ class Shapes:
         return len({self.edge_keys[edge] for edge in edges}) > 1
 
     def _solve(self) -> None:
-        nodes = [it for it in self._placed.function.nodes if self._placed.place.get(it) in self.body.level_of]
+        nodes = self._placed.members.in_blocks(self.body.level_of)
         nodes += [it for it in self._thread_ids if it not in nodes]
         while True:
             self._find_keys()
@@ -274,7 +269,7 @@ class Shapes:
         """Whether all lanes pass the same arguments and no result is used after a divergent loop around it."""
         home = self._placed.place[call]
         scalars = [it for it in call.arguments if not is_collection(self._placed.types[it])]
-        is_left = any(self.is_left_behind(call, self._placed.place[it]) for it in self._results[call])
+        is_left = any(self.is_left_behind(call, self._placed.place[it]) for it in self._placed.members.results[call])
         return not is_left and all(self.at(it, home) == UNIFORM for it in scalars)
 
     def _all_uniform(self, operands: Sequence[h.Node], home: h.Node) -> Shape:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from .....ir.hercules.analyses import Loop
@@ -19,12 +19,12 @@ from .widen import ThreadLimit
 
 @dataclass(frozen=True, slots=True)
 class GangChoice:
-    """The gangs of a function, the loops to unroll, and the `straight` ones (see `straight`). Forks without a gang run
-    one thread after another.
+    """The gangs of a function, the loops to unroll with their turns, and the `straight` ones (see `straight`). Forks
+    without a gang run one thread after another.
     """
 
     gangs: Sequence[Gang] = ()
-    unrolled: frozenset[Loop] = frozenset()
+    unrolled: Mapping[Loop, float] = field(default_factory=dict[Loop, float])
     straight: Mapping[Loop, Sequence[Arrival]] = field(default_factory=dict[Loop, "Sequence[Arrival]"])
 
 
@@ -43,10 +43,11 @@ def choose_gangs(placed: Placement, plan: StoragePlan, native: int, limit: Threa
     chosen = with_states(placed, plan, _marked(placed, gangs, loops), native)
     straight = straight_code(placed, plan, nests(placed), native) if limit is None else StraightCode()
     chosen = [straight.gangs.get(it.forks[-1], it) for it in chosen]
-    loops = loops.difference(*(placed.loops.around[it.forks[0]] for it in chosen if it.states))
+    in_states = {loop for it in chosen if it.states for loop in placed.loops.around[it.forks[0]]}
+    loops = {loop: turns for loop, turns in loops.items() if loop not in in_states}
     return GangChoice(_marked(placed, chosen, loops), loops, straight.loops)
 
 
-def _marked(placed: Placement, gangs: Sequence[Gang], unrolled: frozenset[Loop]) -> list[Gang]:
+def _marked(placed: Placement, gangs: Sequence[Gang], unrolled: Collection[Loop]) -> list[Gang]:
     around = placed.loops.around
-    return [replace(it, is_in_unrolled=not unrolled.isdisjoint(around[it.forks[0]])) for it in gangs]
+    return [replace(it, is_in_unrolled=any(loop in unrolled for loop in around[it.forks[0]])) for it in gangs]

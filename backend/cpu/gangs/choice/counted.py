@@ -46,6 +46,8 @@ class CountedNest:
             if it.header in loop.body and not self._is_in_fork(it)
         }
         self.inner = frozenset(it for it in self._depth if it is not loop)
+        self._sizes = self._find_sizes()
+        """The operations of an iteration, without those of inner loops."""
 
     def _is_in_fork(self, loop: Loop) -> bool:
         return any(it in self._parts for it in self._placed.nest.around[loop.header])
@@ -55,7 +57,7 @@ class CountedNest:
         branch, stays = self._condition(loop)
         values = self._phis(loop, known, is_first=True)
         while self._arrive(loop, values, stays=bool(self._value(branch.condition, values)) == stays):
-            self._left -= max(self._size(loop), 1)
+            self._left -= max(self._sizes.get(loop, 0), 1)
             if self._left < 0:
                 raise NotConstant
             self.states.setdefault(loop, []).append(values)
@@ -85,9 +87,7 @@ class CountedNest:
     def _phis(self, loop: Loop, known: Mapping[h.Node, int], *, is_first: bool) -> dict[h.Node, int]:
         """The known values at the beginning of an iteration."""
         values = dict(known)
-        for node, at in self._placed.place.items():
-            if not isinstance(node, h.Phi) or at is not loop.header:
-                continue
+        for node in self._placed.members.phis.get(loop.header, ()):
             pairs = zip(loop.header.predecessors, node.values, strict=True)
             ways = [value for control, value in pairs if (control in loop.latches) is not is_first]
             values.pop(node, None)
@@ -104,15 +104,15 @@ class CountedNest:
             raise NotConstant
         return int(found)
 
-    def _size(self, loop: Loop) -> int:
-        """The operations of an iteration, without those of inner loops."""
-        total = 0
+    def _find_sizes(self) -> dict[Loop, int]:
+        found: dict[Loop, int] = {}
         for leader, nodes in self._placed.blocks.items():
             around = [it for it in self._placed.loops.around[leader] if it in self._depth]
-            if around and around[-1] is loop:
+            if around:
                 forks = [it for it in self._placed.nest.around[leader] if it in self._parts]
-                total += len(nodes) * (self._parts[forks[0]] if forks else 1)
-        return total
+                size = len(nodes) * (self._parts[forks[0]] if forks else 1)
+                found[around[-1]] = found.get(around[-1], 0) + size
+        return found
 
 
 class Counters:

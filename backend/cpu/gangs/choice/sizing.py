@@ -109,7 +109,7 @@ def _with_rows(nest: list[h.Fork], forks: list[h.Fork], count: int, wanted: int)
 
 def _is_light(placed: Placement, fork: h.Fork) -> bool:
     """Whether a body without loops does little but access memory, at several positions."""
-    inside = [it for it, at in placed.place.items() if fork in placed.nest.around[at]]
+    inside = placed.members.inside(fork)
     accesses = sum(isinstance(it, (h.Read, h.Write)) and not is_version_projection(it) for it in inside)
     is_plain = not _loop_nodes(placed, fork) and not has_atomics(placed, inside) and not _has_calls(inside)
     return is_plain and accesses >= _FEWEST_ACCESSES and len(inside) <= _LIGHT * accesses
@@ -117,7 +117,7 @@ def _is_light(placed: Placement, fork: h.Fork) -> bool:
 
 def _is_small(placed: Placement, nest: list[h.Fork], native: int) -> bool:
     """Whether a workgroup may be one gang, which keeps values that live across barriers in registers."""
-    inside = [it for it, at in placed.place.items() if nest[-1] in placed.nest.around[at]]
+    inside = placed.members.inside(nest[-1])
     vectors = Gang(tuple(nest), 1).count // native
     is_plain = not _loop_nodes(placed, nest[-1]) and not has_atomics(placed, inside) and not _has_calls(inside)
     return is_plain and vectors <= _MOST_PARTS and vectors * len(inside) <= budgets.PARTS
@@ -134,11 +134,11 @@ def _perfectly_inside(placed: Placement, fork: h.Fork, join: h.Join) -> tuple[h.
 
 def _loop_nodes(placed: Placement, fork: h.Fork) -> list[h.Node]:
     """The nodes in loops inside of a fork."""
-    found: list[h.Node] = []
-    for node, at in placed.place.items():
-        if any(fork in placed.nest.around[loop.header] for loop in placed.loops.around[at]):
-            found.append(node)
-    return found
+    headers = {it.header for it in placed.members.loops.get(fork, ())}
+    blocks = placed.members.blocks.get(fork, ())
+    return placed.members.in_blocks(
+        it for it in blocks if any(loop.header in headers for loop in placed.loops.around[it])
+    )
 
 
 def _accesses_in_loops(placed: Placement, fork: h.Fork) -> bool:
@@ -154,7 +154,7 @@ def _parts(placed: Placement, fork: h.Fork) -> int:
     make fewer atomic operations at one address.
     """
     nodes = _loop_nodes(placed, fork)
-    inside = [it for it, at in placed.place.items() if fork in placed.nest.around[at]]
+    inside = placed.members.inside(fork)
     if not nodes and any(isinstance(it, h.Atomic) and is_at_one_address(it) for it in inside):
         return 4
     if not nodes and not has_atomics(placed, inside) and not _has_calls(inside):
@@ -177,13 +177,13 @@ def _iterates_segments(placed: Placement, fork: h.Fork) -> bool:
     """Whether each thread iterates over a segment of its own. Smaller gangs then wait less for their longest segment
     and for memory.
     """
-    loops = [it for it in placed.loops.loops if fork in placed.nest.around[it.header]]
+    loops = placed.members.loops.get(fork, ())
     return any(segment_counter(placed, it.header) is not None for it in loops)
 
 
 def _has_divergent_branches(placed: Placement, fork: h.Fork) -> bool:
     """Whether threads may diverge inside of a loop: larger gangs then run both ways of a branch more often."""
-    loops = [it for it in placed.loops.loops if fork in placed.nest.around[it.header]]
+    loops = placed.members.loops.get(fork, ())
     branches = [(loop, node) for loop in loops for node in loop.body if isinstance(node, h.If)]
     return any(
         all(it in loop.body for it in placed.graph.successors[branch]) and _varies(branch.condition, loop)
@@ -193,7 +193,7 @@ def _has_divergent_branches(placed: Placement, fork: h.Fork) -> bool:
 
 def _leaves_apart(placed: Placement, fork: h.Fork) -> bool:
     """Whether threads may leave a loop in different iterations: larger gangs then wait longer for the last one."""
-    loops = [it for it in placed.loops.loops if fork in placed.nest.around[it.header]]
+    loops = placed.members.loops.get(fork, ())
     branches = [(loop, node) for loop in loops for node in loop.body if isinstance(node, h.If)]
     return any(
         not all(it in loop.body for it in placed.graph.successors[branch]) and _varies(branch.condition, loop)
@@ -203,7 +203,7 @@ def _leaves_apart(placed: Placement, fork: h.Fork) -> bool:
 
 def _carried(placed: Placement, fork: h.Fork) -> int:
     """The number of loop-carried values that are no counters, rounded up to a power of two."""
-    loops = {it.header: it for it in placed.loops.loops if fork in placed.nest.around[it.header]}
+    loops = {it.header: it for it in placed.members.loops.get(fork, ())}
     phis = [it for it in _loop_nodes(placed, fork) if isinstance(it, h.Phi)]
     count = sum(it.region in loops and _varies(it, loops[it.region]) for it in phis)
     return 1 << (count - 1).bit_length() if count else 0

@@ -101,7 +101,7 @@ class _Nest:
     @cached_property
     def inside(self) -> list[h.Node]:
         """The nodes in blocks."""
-        return [it for it, at in self.placed.place.items() if self.forks[-1] in self.placed.nest.around[at]]
+        return self.placed.members.inside(self.forks[-1])
 
     @cached_property
     def operations(self) -> int:

@@ -24,10 +24,10 @@ def transposes_rows(placed: Placement, nest: Sequence[h.Fork], lanes: int) -> bo
     rows, row = (it.factor.value if isinstance(it.factor, h.DynamicLiteral) else 0 for it in (outer, inner))
     if row % lanes or rows * row % (lanes * lanes):
         return False
+    outside_loops = [it for it in placed.members.blocks.get(inner, ()) if not placed.loops.around[it]]
     return any(
         isinstance(node, (h.Read, h.Write)) and is_transposed(node, outer, inner)
-        for node, at in placed.place.items()
-        if inner in placed.nest.around[at] and not placed.loops.around[at]
+        for node in placed.members.in_blocks(outside_loops)
     )
 
 

@@ -17,10 +17,10 @@ from ..gang import Gang
 from .counted import CountedNest, NotConstant
 
 
-def unrolled_loops(placed: Placement, gangs: Sequence[Gang]) -> frozenset[Loop]:
-    """The loops around gangs to unroll, each with the loops inside of it."""
+def unrolled_loops(placed: Placement, gangs: Sequence[Gang]) -> dict[Loop, float]:
+    """The loops around gangs to unroll, each with the loops inside of it, and how many turns each has on average."""
     parts = {gang.forks[0]: gang.parts for gang in gangs if gang.count <= gang.threads}
-    found: set[Loop] = set()
+    found: dict[Loop, float] = {}
     for loop in sorted(placed.loops.loops, key=lambda it: len(placed.loops.around[it.header])):
         forks = [it for it in loop.body if isinstance(it, h.Fork)]
         is_whole = all(any(it in parts for it in placed.nest.around[fork]) for fork in forks)
@@ -31,5 +31,12 @@ def unrolled_loops(placed: Placement, gangs: Sequence[Gang]) -> frozenset[Loop]:
             nest.run(loop, {})
         except NotConstant:
             continue
-        found |= {loop, *nest.inner}
-    return frozenset(found)
+        found |= {it: _turns(placed, nest, it) for it in (loop, *nest.inner)}
+    return found
+
+
+def _turns(placed: Placement, nest: CountedNest, loop: Loop) -> float:
+    """The turns of a loop of a nest each time it is entered."""
+    around = [it for it in placed.loops.around[loop.header] if it in nest.states and it is not loop]
+    entered = len(nest.states[around[-1]]) if around else 1
+    return len(nest.states.get(loop, ())) / entered

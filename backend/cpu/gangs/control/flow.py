@@ -10,6 +10,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
+from .....ir.hercules.analyses import Loop
+from ...trip_counts import max_trip_count
 from ..analysis.alike import Turn, turns
 from ..analysis.body import Item, Level
 from ..analysis.costs import is_short
@@ -330,7 +332,7 @@ class Flow:
             return all(it is None for it in self._masks.all_here())
 
     def _emit_loop_left_together(self, level: Level) -> None:
-        out = self._out
+        out, began = self._out, self._out.size
         before, head, done = out.current, out.fresh_block("loop"), out.fresh_block("left")
         out.do(f"br label %{head}")
         out.open_arm(head, before)
@@ -338,7 +340,7 @@ class Flow:
         self._blocks.kept_rows.begin_turn(level)
         self.emit_level(level)
         active = self._masks.any_takes(level.back)
-        out.do(f"br i1 {active}, label %{head}, label %{done}{self._unrolled(level)}")
+        out.do(f"br i1 {active}, label %{head}, label %{done}{self._unrolled(level, began)}")
         out.open_merge(done, before)
 
     def _emit_divergent_loop(self, item: Item, level: Level) -> None:
@@ -358,19 +360,21 @@ class Flow:
             self.emit_level(level)
             active = self._masks.any_takes(level.back)
             self._put(live, self._masks.taken(level.back))
-        out.do(f"br i1 {active}, label %{head}, label %{done}{self._unrolled(level)}")
+        out.do(f"br i1 {active}, label %{head}, label %{done}")
         out.open_merge(done, entry)
 
     def _put(self, slots: list[str], masks: list[str]) -> None:
         for slot, mask in zip(slots, masks, strict=True):
             self._slots.store(self._vec.type("i1"), mask, slot)
 
-    def _unrolled(self, level: Level) -> str:
-        """The metadata that tells LLVM to unroll a short loop."""
+    def _unrolled(self, level: Level, began: float) -> str:
+        """The metadata that tells LLVM to unroll a short loop, which began when the function had a size."""
         if not is_short(self._placed, self._shapes, level, self._site.count):
             return ""
-        self._out.module.has_short_nests |= any(it.inner is not None and it.inner.is_loop for it in level.items)
-        return self._out.module.unrolled_loop()
+        assert isinstance(level.container, Loop)
+        found = self._out.unrolled_loop(began, max_trip_count(self._placed, level.container))
+        self._out.module.has_short_nests |= bool(found) and any(it.inner is not None for it in level.items)
+        return found
 
     def _emit_inner_fork(self, level: Level) -> None:
         fork = level.container

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import assert_never
 
 from .....ir.hercules import dynamic
 from .....ir.hercules import nodes as h
@@ -41,31 +40,27 @@ class Merges:
         """For each block before an inner fork, the fork's Reduces whose collections begin as copies."""
         self._phi_slots: dict[h.Phi, tuple[str, list[str]]] = {}
         self._first: dict[tuple[h.Phi, bool], h.Node] = {}
-        for node in context.placed.function.nodes:
-            if node in context.placed.live:
-                self._find(node)
+        self._find()
 
-    def _find(self, node: h.Node) -> None:
-        match node:
-            case h.Phi(region=h.Region() as region) if region in self._body.level_of:
-                self._phis.setdefault(region, []).append(node)
-                for before in dict.fromkeys(region.predecessors):
+    def _find(self) -> None:
+        members = self._placed.members
+        for leader in self._body.level_of:
+            if isinstance(leader, h.Region) and leader in members.phis:
+                self._phis[leader] = list(members.phis[leader])
+                for before in dict.fromkeys(leader.predecessors):
                     if before in self._placed.live:
-                        self._endings.setdefault(block_leader(before), []).append(node)
-            case h.Reduce(join=h.Join() as join):
-                self._find_opening(node, self._placed.nest.forks[join])
-            case h.Collect(join=h.Join() as join):
-                if self._placed.nest.forks[join] is self._gang.forks[-1]:
-                    self._collects.setdefault(block_leader(join.control), []).append(node)
-            case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
-                pass
-            case _:
-                assert_never(node)
+                        self._endings.setdefault(block_leader(before), []).extend(members.phis[leader])
+            if isinstance(leader, h.Fork) and leader is not self._body.fork:
+                self._find_openings(leader)
+        innermost = self._gang.forks[-1]
+        for collect in members.collects.get(innermost, ()):
+            join = self._placed.nest.joins[innermost]
+            self._collects.setdefault(block_leader(join.control), []).append(collect)
 
-    def _find_opening(self, node: h.Reduce, fork: h.Fork) -> None:
-        is_inside = fork is not self._body.fork and fork in self._body.level_of
-        if is_inside and self._plan.needs_transfer(node.init, node):
-            self._openings.setdefault(block_leader(fork.control), []).append(node)
+    def _find_openings(self, fork: h.Fork) -> None:
+        for reduce in self._placed.members.reduces.get(fork, ()):
+            if self._plan.needs_transfer(reduce.init, reduce):
+                self._openings.setdefault(block_leader(fork.control), []).append(reduce)
 
     def has_copies(self, leader: h.Node) -> bool:
         """Whether collections are copied to other storage at the end of a block."""

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import block_leader
-from .....ir.hercules.types import is_collection
-from .....ir.hercules.versions import is_version_projection, taken_over, version_of
+from .....ir.hercules.versions import taken_over, version_of
 from ...storage import Storage
 from ..analysis.shapes import Key
 from ..context import GangContext
@@ -27,13 +26,9 @@ class PrivateWrites:
         self._site = context.site
         self._masks = masks
         plan, shapes = context.plan, context.shapes
-        members: dict[Storage, list[h.Node]] = {}
-        for node in filter(self._is_version, self._placed.function.nodes):
-            members.setdefault(plan.of(node), []).append(node)
         self._keys: dict[Storage, Key] = {}
-        for storage, versions in members.items():
-            if storage not in context.private:
-                continue
+        for storage in context.private:
+            versions = plan.versions[storage]
             home = self._home(versions)
             if home is not None and self._stays(versions, home):
                 self._keys[storage] = shapes.keys[home]
@@ -42,11 +37,6 @@ class PrivateWrites:
         """The mask of a write in the current block and part; None for all lanes."""
         is_home = self._keys.get(storage) is self._site.key
         return None if is_home else self._masks.here()
-
-    def _is_version(self, node: h.Node) -> bool:
-        is_made = not isinstance(node, (h.ConstantNode, h.ProductNode)) and not is_version_projection(node)
-        is_kept = isinstance(node, h.Atomic) or is_collection(self._placed.types.get(node))
-        return node in self._placed.live and is_made and is_kept
 
     def _home(self, versions: Sequence[h.Node]) -> h.Node | None:
         """The block in which a collection begins, if there is only one."""
