@@ -35,9 +35,9 @@ class FewWorkgroups:
 class AnalysedFunction:
     """`plan` has the storages of collections, `bindings` the layouts of parameters.
 
-    Forks without `gangs` run one thread after another. LLVM is asked to unroll the `unrolled` loops. The `straight`
-    ones, which have no loops around them, are written iteration after iteration. If a function is given `for_few`
-    workgroups, that runs instead where there are no more.
+    Forks without `gangs` run one thread after another. LLVM is asked to unroll the `unrolled` loops, which have
+    so many turns. The `straight` ones, which have no loops around them, are written iteration after iteration. If a
+    function is given `for_few` workgroups, that runs instead where there are no more.
     """
 
     placed: Placement

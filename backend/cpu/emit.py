@@ -420,7 +420,11 @@ class _FunctionEmitter:
         around = self._placed.loops.around[leader]
         header = self._placed.exits[leader]
         turns = [self._unrolled_loops[it] for it in around if it.header is header and it in self._unrolled_loops]
-        return self._out.unrolled_loop(self._began[header], turns[0]) if turns else ""
+        if not turns:
+            return ""
+        from .gangs import budgets
+
+        return self._out.unrolled_loop(self._began[header], turns[0], budgets.UNROLLED)
 
     def _phi(self, node: h.Phi) -> str:
         assert isinstance(node.region, h.Region)

@@ -15,10 +15,6 @@ from .target import Target, current_target
 UNROLL_METADATA = '!2 = !{!"llvm.loop.unroll.full"}'
 """The metadata node that `ModuleText.unrolled_loop` refers to."""
 _FIRST_LOOP = 10
-_MOST_ADDED = 16_000
-"""The most instructions of a function that unrolling adds, for which LLVM takes a second or two. A loop is chosen by
-its operations; how many instructions each of them becomes is known only when they are written.
-"""
 _Known: TypeAlias = "tuple[dict[str, str], ...]"
 _SUFFIXES = {"half": "f16", "float": "f32", "double": "f64"}
 
@@ -185,12 +181,12 @@ class FunctionText:
         self._phis.setdefault(self.current, []).append(text)
         return name
 
-    def unrolled_loop(self, began: float, turns: float) -> str:
-        """The metadata by which LLVM unrolls a loop, for the jump back, which is written next; nothing if that would be
-        too much code. The function had the size `began` before the loop.
+    def unrolled_loop(self, began: float, turns: float, most: int) -> str:
+        """The metadata by which LLVM unrolls a loop, for the jump back, which is written next; nothing if all unrolled
+        loops would add more than `most` instructions to the function, which had the size `began` before the loop.
         """
         added = (self.size - began) * (turns - 1)
-        if self._added + added > _MOST_ADDED:
+        if self._added + added > most:
             return ""
         self._added += added
         self.size += added

@@ -42,8 +42,8 @@ def object_file(text: str, passes: Passes) -> tuple[bytes, list[float]]:
     parent, held = os.pipe()
     arguments = [sys.executable, "-m", __name__, passes, str(parent)]
     with (
-        os.fdopen(parent),
-        os.fdopen(held),
+        os.fdopen(parent, "rb"),
+        os.fdopen(held, "wb"),
         subprocess.Popen(
             arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=_environment(), pass_fds=(parent,)
         ) as child,
@@ -83,6 +83,7 @@ def _serve(passes: Passes, parent: int) -> None:
 
 
 def _end_with(parent: int) -> None:
+    """End this process when the pipe closes, whatever LLVM is doing."""
     os.read(parent, 1)
     os._exit(1)
 

@@ -2,7 +2,38 @@
 
 from __future__ import annotations
 
-from tinct.backend.cpu.llvm import _MOST_ADDED, FunctionText, ModuleText
+import re
+
+import numpy as np
+import pytest
+
+from tinct.backend.cpu.device import CompiledKernel, compile_entry
+from tinct.backend.cpu.llvm import FunctionText, ModuleText
+from tinct.frontend import load_program
+from tinct.ir.source import Source
+from tinct.transforms.from_wgsl.build import build
+from tinct.transforms.to_hercules import translate
+
+NEST = """
+    for (var x = 0u; x < 8u; x++) {
+        var s = 0.0;
+        for (var i = 0u; i < 7u; i++) {
+            for (var k = 0u; k < 7u; k++) { s += a[(g.x + i) * 40u + x + k] * w[i * 7u + k]; }
+        }
+        b[(g.x * 8u + x) * NESTSu + NUMBERu] = s;
+    }
+"""
+
+
+def kernel(nests: int) -> CompiledKernel:
+    """Weighted sums of 7 times 7 elements, in loops of 8 turns, one after another."""
+    body = "".join(NEST.replace("NESTS", str(nests)).replace("NUMBER", str(it)) for it in range(nests))
+    text = f"""
+@group(0) @binding(0) var<storage> a: array<f32>;
+@group(0) @binding(1) var<storage> w: array<f32>;
+@group(0) @binding(2) var<storage, read_write> b: array<f32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) g: vec3u) {{{body}}}"""
+    return compile_entry(translate(build(load_program(Source.from_text(text))), "main"))
 
 
 def test_loops_are_unrolled_until_that_is_too_much_code() -> None:
@@ -10,10 +41,30 @@ def test_loops_are_unrolled_until_that_is_too_much_code() -> None:
     out.open("entry")
     for _ in range(100):
         out.do("")
-    assert out.unrolled_loop(0, 3)
+    assert out.unrolled_loop(0, 3, 5000)
     assert out.size == 300, "three copies"
-    assert out.unrolled_loop(0, 10), "of a loop inside of which is the other"
+    assert out.unrolled_loop(0, 10, 5000), "of a loop inside of which is the other"
     assert out.size == 3000
-    assert not out.unrolled_loop(0, _MOST_ADDED)
+    assert not out.unrolled_loop(0, 2, 5000)
     assert out.size == 3000, "it stays a loop"
-    assert out.unrolled_loop(2900, 2), "a smaller one"
+    assert out.unrolled_loop(2900, 2, 5000), "a smaller one"
+
+
+def test_of_many_nests_some_stay_loops() -> None:
+    """Twelve of them have megabytes of code when all are unrolled."""
+
+    def count(nests: int) -> int:
+        return len(re.findall(r"br i1 .*, !llvm\.loop", kernel(nests).llvm(optimised=False)))
+
+    assert 0 < count(12) < 12 * count(1)
+
+
+@pytest.mark.parametrize("nests", [1, 12])
+def test_answers_stay(nests: int) -> None:
+    made = kernel(nests)
+    rng = np.random.default_rng(0)
+    a, w = rng.random((70, 40), np.float32), rng.random((7, 7), np.float32)
+    b = np.zeros((64, 8, nests), np.float32)
+    made.run([a, w, b], (1, 1, 1), workers=1)
+    expected = np.lib.stride_tricks.sliding_window_view(a, (7, 7))[:64, :8]
+    np.testing.assert_allclose(b, np.repeat((expected * w).sum((2, 3))[..., None], nests, 2), rtol=1e-5)

@@ -148,7 +148,7 @@ def test_the_process_ends_with_its_parent(tmp_path: Path) -> None:
     module = tmp_path / "module.ll"
     module.write_text(TAKES_SECONDS, encoding="utf-8")
     text = f"""
-import threading, time, pathlib, os
+import threading, time, pathlib
 from tinct.backend.cpu import llvm_process
 text = pathlib.Path({str(module)!r}).read_text()
 threading.Thread(target=llvm_process.object_file, args=(text, "quick"), daemon=True).start()

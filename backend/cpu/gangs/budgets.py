@@ -15,6 +15,10 @@ STRAIGHT: Final = 14000
 """All iterations of the straight loops of a function: about a second of compiling."""
 COPIED: Final = 8000
 """All copies of a body in a loop around barriers, made by us for its states or by LLVM's unrolling: half a second."""
+UNROLLED: Final = 16_000
+"""The instructions that LLVM's unrolling adds to a function: a second or two. Loops are chosen by their operations; how
+many instructions an operation becomes, up to 17, is known only when they are written.
+"""
 LOOP_VERSIONS: Final = 2000
 """A nest of loops that is written twice. The copy without tests is a fraction of the code of the other one."""
 SHORT_LOOP_VERSIONS: Final = 160

@@ -47,9 +47,5 @@ def _private_storages(placed: Placement, body: Body, plan: StoragePlan) -> Itera
 
 
 def _is_inside(version: h.Node, placed: Placement, body: Body) -> bool:
-    if isinstance(version, h.Collect):
-        return False
-    if isinstance(version, h.Reduce) and isinstance(version.join, h.Join):
-        is_result = placed.nest.forks[version.join] is body.fork
-        return not is_result and placed.place.get(version) in body.level_of
-    return placed.place.get(version) in body.level_of
+    is_result = isinstance(version, h.Collect) or version in placed.members.reduces.get(body.fork, ())
+    return not is_result and placed.place.get(version) in body.level_of

@@ -23,7 +23,7 @@ such a block take as long as it takes processors to find out that a jump was pre
 _COUNT = 4
 """An operation at one address for all lanes: the number of lanes in a mask is added to memory."""
 _UNROLLED = 400
-"""The most operations of a counted loop after it is unrolled; LLVM keeps larger loops."""
+"""The most operations of a counted loop after it is unrolled, and its inner loops are not; LLVM keeps larger loops."""
 
 
 def block_cost(placed: Placement, leader: h.Node) -> float:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
 from ...trip_counts import max_trip_count
+from .. import budgets
 from ..analysis.alike import Turn, turns
 from ..analysis.body import Item, Level
 from ..analysis.costs import is_short
@@ -368,11 +369,11 @@ class Flow:
             self._slots.store(self._vec.type("i1"), mask, slot)
 
     def _unrolled(self, level: Level, began: float) -> str:
-        """The metadata that tells LLVM to unroll a short loop, which began when the function had a size."""
+        """The metadata that tells LLVM to unroll a short loop, before which the function had the size `began`."""
         if not is_short(self._placed, self._shapes, level, self._site.count):
             return ""
         assert isinstance(level.container, Loop)
-        found = self._out.unrolled_loop(began, max_trip_count(self._placed, level.container))
+        found = self._out.unrolled_loop(began, max_trip_count(self._placed, level.container), budgets.UNROLLED)
         self._out.module.has_short_nests |= bool(found) and any(it.inner is not None for it in level.items)
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from .....ir.hercules import dynamic
 from .....ir.hercules import nodes as h
@@ -33,29 +33,27 @@ class Merges:
         self._masks = masks
         self._private_writes = private_writes
         self._retained = RetainedPhis(context.shapes)
-        self._phis: dict[h.Node, list[h.Phi]] = {}
+        self._phis: dict[h.Node, Sequence[h.Phi]] = {}
         self._endings: dict[h.Node, list[h.Phi]] = {}
-        self._collects: dict[h.Node, list[h.Collect]] = {}
+        self._collects: dict[h.Node, Sequence[h.Collect]] = {}
         self._openings: dict[h.Node, list[h.Reduce]] = {}
         """For each block before an inner fork, the fork's Reduces whose collections begin as copies."""
         self._phi_slots: dict[h.Phi, tuple[str, list[str]]] = {}
         self._first: dict[tuple[h.Phi, bool], h.Node] = {}
-        self._find()
-
-    def _find(self) -> None:
-        members = self._placed.members
         for leader in self._body.level_of:
-            if isinstance(leader, h.Region) and leader in members.phis:
-                self._phis[leader] = list(members.phis[leader])
-                for before in dict.fromkeys(leader.predecessors):
-                    if before in self._placed.live:
-                        self._endings.setdefault(block_leader(before), []).extend(members.phis[leader])
-            if isinstance(leader, h.Fork) and leader is not self._body.fork:
+            if isinstance(leader, h.Region):
+                self._find_phis(leader)
+            elif isinstance(leader, h.Fork) and leader is not self._body.fork:
                 self._find_openings(leader)
         innermost = self._gang.forks[-1]
-        for collect in members.collects.get(innermost, ()):
-            join = self._placed.nest.joins[innermost]
-            self._collects.setdefault(block_leader(join.control), []).append(collect)
+        last = block_leader(self._placed.nest.joins[innermost].control)
+        self._collects[last] = self._placed.members.collects.get(innermost, ())
+
+    def _find_phis(self, region: h.Region) -> None:
+        self._phis[region] = phis = self._placed.members.phis.get(region, ())
+        for before in dict.fromkeys(region.predecessors):
+            if before in self._placed.live:
+                self._endings.setdefault(block_leader(before), []).extend(phis)
 
     def _find_openings(self, fork: h.Fork) -> None:
         for reduce in self._placed.members.reduces.get(fork, ()):
