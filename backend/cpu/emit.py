@@ -199,6 +199,7 @@ def _outermost_forks(placed: Placement) -> tuple[h.Fork, ...]:
     return tuple(forks[: min(around, default=None)])
 
 
+_END_OF_LABEL = ":\n"
 _RANGE = (
     "ptr noalias noundef readonly %dynamic, i64 %begin, i64 %end, ptr noalias noundef align 64 %scratch, "
     f"i1 zeroext {IS_SHARED}"
@@ -303,7 +304,8 @@ class _FunctionEmitter:
         interface = Interface(
             parallel, scratch, self._privates, extent_of(footprint), is_quicker_alone, self._tier, reason
         )
-        return Emitted(str(self._module), self._passes(), interface)
+        text = str(self._module)
+        return Emitted(text, self._passes(text), interface)
 
     def emit_called(self, name: str) -> None:
         """Emit the function as one that others call."""
@@ -341,10 +343,16 @@ class _FunctionEmitter:
                     if isinstance(operand, h.DynamicConstantNode):
                         self._nodes.value(operand)
 
-    def _passes(self) -> Passes:
-        """The LLVM passes. Unrolled nests of loops in lanes get more: iterations and neighbouring rows share values."""
+    def _passes(self, text: str) -> Passes:
+        """The LLVM passes for the module's text. Unrolled nests of loops in lanes get more: iterations and neighbouring
+        rows share values. Code of very many blocks gets none for loops.
+        """
         if self._tier != "gang":
             return "scalar" if self._tier == "lane" else "baseline"
+        from .gangs import budgets
+
+        if text.count(_END_OF_LABEL) > budgets.BLOCKS:
+            return "large"
         return "thorough" if self._module.has_short_nests else "quick"
 
     def _emit_gang(self, fork: h.Fork) -> None:

@@ -16,7 +16,7 @@ from ...base.errors import DeviceError
 from .passes import Passes
 from .target import target_name
 
-_SECONDS: dict[Passes, float] = {"baseline": 1e-6, "quick": 1e-6, "thorough": 4e-6, "scalar": 4e-6}
+_SECONDS: dict[Passes, float] = {"baseline": 1e-6, "quick": 1e-6, "large": 1e-6, "thorough": 4e-6, "scalar": 4e-6}
 """Seconds that LLVM takes for each character of a module with these passes (AMD EPYC, Zen 4)."""
 _LONG = 0.5
 """Expected seconds from which on a module gets a process, which takes a tenth of a second to start."""

@@ -14,9 +14,9 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Any, Literal
 
-Passes = Literal["scalar", "thorough", "quick", "baseline"]
+Passes = Literal["scalar", "thorough", "quick", "large", "baseline"]
 """LLVM's pipeline with a search for vectors in straight code, for code that has none; the same without that search; our
-own pipeline; or four fast passes.
+own pipeline; our own without passes for loops; or four fast passes.
 """
 
 LEVEL = 2
@@ -25,6 +25,8 @@ _CLEAN = ("sroa", "simplify_cfg", "jump_threading", "simplify_cfg", "instruction
 """Promote slots to values, remove repeated tests, and give each loop one test."""
 _AFTER_UNROLLING = ("sroa", "sccp", "simplify_cfg")
 """Fold what unrolling made constant, and what depends on it."""
+_VALUES = ("new_gvn", "jump_threading", "dead_store_elimination", "reassociate", "simplify_cfg")
+"""Compute each value once, and only what is wanted."""
 _QUICK = (
     "always_inliner",
     *_CLEAN,
@@ -34,14 +36,11 @@ _QUICK = (
     "instruction_combine",
     "loop_unroll",  # the loops around those that were unrolled before
     *_AFTER_UNROLLING,
-    "new_gvn",
-    "jump_threading",
-    "dead_store_elimination",
-    "reassociate",
-    "simplify_cfg",
+    *_VALUES,
 )
-
+_LARGE = ("always_inliner", *_CLEAN, *_VALUES)
 _BASELINE = ("always_inliner", "sroa", "simplify_cfg", "instruction_combine")
+_OURS: dict[Passes, tuple[str, ...]] = {"quick": _QUICK, "large": _LARGE, "baseline": _BASELINE}
 
 
 def optimise(llvm: Any, machine: Any, module: Any, passes: Passes, *, has_unrolled_loops: bool) -> None:
@@ -58,6 +57,6 @@ def optimise(llvm: Any, machine: Any, module: Any, passes: Passes, *, has_unroll
             builder.getModulePassManager().run(module, builder)
         return
     manager = llvm.create_new_module_pass_manager()
-    for name in _QUICK if passes == "quick" else _BASELINE:
+    for name in _OURS[passes]:
         getattr(manager, f"add_{name}_pass")()
     manager.run(module, builder)

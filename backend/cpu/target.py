@@ -37,6 +37,11 @@ class Target:
     is_arm: bool = False
     triple: str = ""
 
+    @property
+    def has_gathers(self) -> bool:
+        """Whether an instruction loads a word for each lane: since AVX2, on x86-64."""
+        return self.vector_bytes >= _AVX2_BYTES
+
 
 OTHERS = {
     "aarch64": Target(
@@ -56,6 +61,8 @@ _GATHERING = "+fast-gather"
 """The feature by which LLVM uses the gathers of AVX2. It otherwise does so for few processors, and makes of a gather
 under a mask a branch and a load for each lane, which takes two to four times as long on those that are not among them.
 """
+
+_AVX2_BYTES = 32
 
 _asked_for: ContextVar[str | None] = ContextVar("target asked for", default=None)
 

@@ -39,7 +39,7 @@ class ControlPaths:
         """Like `can_reach`, restricted to blocks that may be on such a path.
 
         A path that leaves the region dominated by the first cut does not return to it. A path past the target in the
-        order of control returns only through a loop around both.
+        order of control returns only through the header of a loop, which is in that region, too.
         """
         last = self._number[target]
         seen: set[Node] = set(cut)
@@ -51,10 +51,14 @@ class ControlPaths:
                 if at is target:
                     return True
                 seen.add(at)
-                if (self._number[at] < last or self._may_return(at, last)) and self._tree.dominates(cut[0], at):
+                may_come = self._number[at] < last or self._may_return(at, last, cut[0])
+                if may_come and self._tree.dominates(cut[0], at):
                     pending.append(at)
         return False
 
-    def _may_return(self, block: Node, number: int) -> bool:
-        """Whether a loop around a block begins at a lower number, so that control may come back to there."""
-        return any(self._number[loop.header] <= number for loop in self._loops.around[block])
+    def _may_return(self, block: Node, number: int, dominator: Node) -> bool:
+        """Whether a loop around a block begins at a lower number, in the region of a dominator, so that control may
+        come back to there.
+        """
+        headers = (loop.header for loop in self._loops.around[block])
+        return any(self._number[it] <= number and self._tree.dominates(dominator, it) for it in headers)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tinct.backend.cpu.device import CompiledKernel, compile_entry
+from tinct.backend.cpu.gangs import budgets
 from tinct.backend.cpu.llvm import FunctionText, ModuleText
 from tinct.frontend import load_program
 from tinct.ir.source import Source
@@ -59,8 +60,20 @@ def test_of_many_nests_some_stay_loops() -> None:
     assert 0 < count(12) < 12 * count(1)
 
 
+def test_code_of_many_blocks_goes_through_no_passes_for_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = kernel(1).llvm(optimised=True)
+    monkeypatch.setattr(budgets, "BLOCKS", 1)
+    large = kernel(1).llvm(optimised=True)
+    assert large.count("fmul") < before.count("fmul"), "loops are unrolled before only"
+    answers_stay(1)
+
+
 @pytest.mark.parametrize("nests", [1, 12])
 def test_answers_stay(nests: int) -> None:
+    answers_stay(nests)
+
+
+def answers_stay(nests: int) -> None:
     made = kernel(nests)
     rng = np.random.default_rng(0)
     a, w = rng.random((70, 40), np.float32), rng.random((7, 7), np.float32)

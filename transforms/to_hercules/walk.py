@@ -248,8 +248,7 @@ class Walk:
         """Cells for the arrays among a label's arguments: spread if a barrier can come before the label."""
         is_spread = self.machine.spreads_arrays
         found = [array for type in types for array in long_arrays(type)]
-        has_one_way = not self.unrolling.loops and _ways_to(target, frame.function) < 2
-        if not found or (not is_spread and has_one_way):
+        if not found or not (is_spread or self.unrolling.loops or _ways_to(target, frame.function) > 1):
             return ()
         cells = tuple(cell for array in found for cell in cells_of(place_for(array, "chosen", is_spread=is_spread)))
         for cell in cells if is_spread else ():

@@ -19,6 +19,10 @@ UNROLLED: Final = 16_000
 """The instructions that LLVM's unrolling adds to a function: a second or two. Loops are chosen by their operations; how
 many instructions an operation becomes, up to 17, is known only when they are written.
 """
+BLOCKS: Final = 4000
+"""The blocks of a module that LLVM's passes for loops look at. Their time grows with the square of the number, and then
+is two seconds or more, half of the time of compiling. Kernels of `shaders/` have up to 1,000 blocks.
+"""
 LOOP_VERSIONS: Final = 2000
 """A nest of loops that is written twice. The copy without tests is a fraction of the code of the other one."""
 SHORT_LOOP_VERSIONS: Final = 160

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
+from ....base.cached import cached_property
 from ....ir.hercules import nodes as h
 from .choice.widen import ThreadLimit
 
@@ -13,7 +14,7 @@ State: TypeAlias = tuple[tuple[h.Node, int], ...]
 """Counters of loops, and their values."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Gang:
     """Perfectly nested forks, outermost first, and the size of the gangs that run their threads.
 
@@ -48,7 +49,7 @@ class Gang:
         """The number of threads of all forks together."""
         return prod(self.factors)
 
-    @property
+    @cached_property
     def factors(self) -> tuple[int, ...]:
         """The number of threads of each fork."""
         return tuple(fork.factor.value for fork in self.forks if isinstance(fork.factor, h.DynamicLiteral))

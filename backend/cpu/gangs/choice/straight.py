@@ -92,6 +92,10 @@ class _Nest:
     forks: tuple[h.Fork, ...]
     native: int
     every: Sequence[Mapping[h.Node, int]]
+    _known: dict[tuple[int, Level], KnownValues | None] = field(
+        default_factory=dict[tuple[int, Level], "KnownValues | None"]
+    )
+    """What is known in the blocks of a level, by the number of the state."""
 
     @cached_property
     def vectors(self) -> int:
@@ -166,7 +170,7 @@ class _Nest:
         """In how many blocks of memory the words of each vector are, in some of the states; None if that is unknown."""
         found: list[int] = []
         for state in dict.fromkeys([0, len(self.every) // 2, len(self.every) - 1]):
-            values = self._values(self.every[state], leader)
+            values = self._values(state, leader)
             words = None if values is None else _words(steps, values)
             if words is None:
                 return None
@@ -174,12 +178,19 @@ class _Nest:
             found += [len({it // self.native for it in vector}) for vector in vectors]
         return found
 
-    def _values(self, state: Mapping[h.Node, int], leader: h.Node) -> KnownValues | None:
+    def _values(self, state: int, leader: h.Node) -> KnownValues | None:
         """What is known in a block, in the first turn of the loops around it; None where turns are not known, or where
         lanes are in several rows, so that a gang does not know that they leave loops together.
         """
+        around = self.body.enclosing(leader)
+        key = state, around[0]
+        if key not in self._known:
+            self._known[key] = self._values_inside(around[:-1], self.every[state])
+        return self._known[key]
+
+    def _values_inside(self, inner: Sequence[Level], state: Mapping[h.Node, int]) -> KnownValues | None:
+        """The same in the first of these levels, which lie in one another."""
         counters: dict[h.Node, Values] = dict(state)
-        inner = self.body.enclosing(leader)[:-1]
         if inner and len(self.forks) > 1:
             return None
         for level in reversed(inner):
@@ -241,7 +252,7 @@ class _Function:
                     unknown.add(storage)
                 else:
                     blocks.setdefault(storage, []).extend(found)
-        candidates = (it for it in blocks if it not in unknown and _can_be_in_registers(it))
+        candidates = (it for it in blocks if it not in unknown)
         chosen = [it for it in candidates if sum(blocks[it]) <= _MOST_BLOCKS * len(blocks[it])]
         return chosen if any(self._rounds(written.get(it, ())) >= _FEWEST_ROUNDS for it in chosen) else []
 
@@ -274,7 +285,8 @@ class _Function:
         storage, leader = self._plan.of(collection), self._placed.place[node]
         value = node if isinstance(node, h.Read) else node.value
         is_whole = is_collection(self._placed.types[value])
-        yield storage, None if is_whole else self._blocks(storage, node.indices, leader), leader
+        is_known = not is_whole and _can_be_in_registers(storage)
+        yield storage, self._blocks(storage, node.indices, leader) if is_known else None, leader
         if is_whole and not isinstance(value, h.ConstantNode):
             yield self._plan.of(value), None, leader
 

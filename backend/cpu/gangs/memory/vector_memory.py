@@ -10,6 +10,7 @@ from ...data import llvm_type
 from ...layout import ScalarLayout
 from ...llvm import FunctionText, Ops
 from ...machine import AccessCosts, costs_so_far
+from ...target import current_target
 from ..values.vectors import LaneVectors, mask_text, vector_text
 
 _FEW = 4
@@ -98,24 +99,40 @@ class VectorMemory:
             self._out.do(f"store {scalar} {one}, ptr {pointer}, align {leaf.align}")
 
     def gather(self, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> str:
-        """Load a scalar for each lane."""
-        return self._gather(memory_type(leaf), lanes, leaf.align, mask)
+        """Load a scalar for each lane; one of fewer bytes than processors gather out of the word that it is in."""
+        pointers = self._pointers(lanes)
+        if leaf.size >= _LEAST_GATHERED or not current_target().has_gathers:
+            return self._gather(memory_type(leaf), pointers, leaf.align, mask)
+        return self._gather_in_words(pointers, leaf, mask)
 
-    def _gather(self, scalar: str, lanes: LaneIndices, align: int, mask: str | None) -> str:
-        type, masks, pointers = (self._vec.type(it) for it in (scalar, "i1", "ptr"))
+    def _gather(self, scalar: str, pointers: str, align: int, mask: str | None) -> str:
+        type, masks, pointer = (self._vec.type(it) for it in (scalar, "i1", "ptr"))
         name = f"llvm.masked.gather.{self._vec.suffix(scalar)}.v{self._vec.lanes}p0"
-        self._out.module.declare(f"{type} @{name}({pointers}, {masks}, {type})")
+        self._out.module.declare(f"{type} @{name}({pointer}, {masks}, {type})")
         return self._out.value(
-            f"call {type} @{name}({pointers} align {align} {self._pointers(lanes)}, {masks} {mask or _ALL}, "
-            f"{type} zeroinitializer)"
+            f"call {type} @{name}({pointer} align {align} {pointers}, {masks} {mask or _ALL}, {type} zeroinitializer)"
         )
+
+    def _gather_in_words(self, pointers: str, leaf: ScalarLayout, mask: str | None) -> str:
+        """Gather the aligned words that scalars of one or two bytes are in. Such a word is in one page, so that it can
+        be read if one of its bytes can.
+        """
+        vec, scalar = self._vec, memory_type(leaf)
+        address = vec.convert("ptrtoint", "ptr", pointers, "i64")
+        offset = vec.binary("and", "i64", address, vec.constant("i64", _LEAST_GATHERED - 1))
+        back = vec.binary("sub", "i64", vec.constant("i64", 0), offset)
+        words = self._out.pure(f"getelementptr i8, {vec.type('ptr')} {pointers}, {vec.type('i64')} {back}")
+        bits = vec.binary("shl", "i32", vec.convert("trunc", "i64", offset, "i32"), vec.constant("i32", 3))
+        word = vec.binary("lshr", "i32", self._gather("i32", words, _LEAST_GATHERED, mask), bits)
+        integer = f"i{8 * leaf.size}"
+        return vec.convert("bitcast", integer, vec.convert("trunc", "i32", word, integer), scalar)
 
     def gather_pairs(
         self, lanes: LaneIndices, leaves: tuple[ScalarLayout, ScalarLayout], mask: str | None
     ) -> tuple[str, str]:
         """Load two adjacent 32-bit words for each lane: gathers of 64 bits are as fast as gathers of 32 bits."""
         count = self._vec.lanes
-        pairs = self._gather("i64", lanes, leaves[0].align, mask)
+        pairs = self._gather("i64", self._pointers(lanes), leaves[0].align, mask)
         words = self._out.value(f"bitcast {self._vec.type('i64')} {pairs} to <{2 * count} x i32>")
         found: list[str] = []
         for number, leaf in enumerate(leaves):
@@ -139,7 +156,7 @@ class VectorMemory:
 
     def rare_gather(self, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> str:
         """A gather in rare code: a function call if the processor has no instruction, whose replacement is long."""
-        if leaf.size >= _LEAST_GATHERED:
+        if leaf.size >= _LEAST_GATHERED or current_target().has_gathers:
             return self.gather(lanes, leaf, mask)
         type = self._vec.type(memory_type(leaf))
         return self._out.value(f"call {type} {self._rare(lanes, leaf, mask, None)}")
