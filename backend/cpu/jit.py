@@ -9,7 +9,7 @@ import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
-from typing import Any, cast
+from typing import Any
 
 from ...base.deadline import check_compile_time, compile_time_error, compile_time_left
 from ...base.errors import DeviceError, InputError
@@ -31,7 +31,8 @@ _CODE_LEVEL = 1
 _SPLIT_EDGES = 1000
 """How many edges between blocks LLVM's register allocator looks at to split one value's range. By default it looks at
 10,000, for each value again, which in functions of some thousand blocks takes up to three times as long as the rest of
-the code generator. No kernel of `shaders/` has other code by it.
+the code generator. No kernel of `shaders/` has other code by it. It is an option of LLVM in the process, and so holds
+for others, such as Numba, as well.
 """
 _AVX2_BYTES = 32
 _UNROLLED = ", !llvm.loop !"
@@ -112,7 +113,7 @@ def _toolchain_for(target: Target) -> _Toolchain:
 
     binding: Any = llvm
     _held_by_fork[1:] = [binding.ffi.lib._lock]
-    _limit_splitting()
+    binding.set_option("tinct", f"-grow-region-complexity-budget={_SPLIT_EDGES}")
     if target.triple:
         binding.initialize_all_targets()
         binding.initialize_all_asmprinters()
@@ -130,14 +131,6 @@ def _toolchain_for(target: Target) -> _Toolchain:
     )
     linker = None if target.triple else binding.create_lljit_compiler(machine, use_jit_link=True)
     return _Toolchain(binding, machine, linker)
-
-
-@cache
-def _limit_splitting() -> None:
-    """Set LLVM's option, once in a process: it is not one of the machine's, and must not be given twice."""
-    import llvmlite.binding as llvm  # pyright: ignore[reportMissingTypeStubs]
-
-    cast("Any", llvm).set_option("tinct", f"-grow-region-complexity-budget={_SPLIT_EDGES}")
 
 
 @contextmanager
