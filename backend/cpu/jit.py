@@ -34,7 +34,6 @@ _SPLIT_EDGES = 1000
 the code generator. No kernel of `shaders/` has other code by it. It is an option of LLVM in the process, and so holds
 for others, such as Numba, as well.
 """
-_AVX2_BYTES = 32
 _UNROLLED = ", !llvm.loop !"
 """Occurs in the text of a module that asks LLVM to unroll a loop."""
 
@@ -282,7 +281,7 @@ def _optimise(tools: _Toolchain, module: Any, text: str, passes: Passes) -> None
 
 def _finished(tools: _Toolchain, module: Any) -> Any:
     """An optimised module as the code generator takes it."""
-    if current_target().has_avx512 or current_target().vector_bytes != _AVX2_BYTES:
+    if current_target().has_avx512 or not current_target().has_avx2:
         return module
     from .wide_masks import with_wide_masks
 

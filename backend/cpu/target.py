@@ -38,9 +38,9 @@ class Target:
     triple: str = ""
 
     @property
-    def has_gathers(self) -> bool:
-        """Whether an instruction loads a word for each lane: since AVX2, on x86-64."""
-        return self.vector_bytes >= _AVX2_BYTES
+    def has_avx2(self) -> bool:
+        """Whether it permutes words across a vector of 32 bytes, and gathers words: AVX2, or AVX-512, which has it."""
+        return not self.is_arm and self.vector_bytes >= _AVX2_BYTES
 
 
 OTHERS = {

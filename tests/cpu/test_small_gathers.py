@@ -36,9 +36,8 @@ fn main(@builtin(global_invocation_id) g: vec3u, @builtin(local_invocation_index
 """
 COUNT = 250
 """The elements of each array: bindings end with the last one's last word."""
-
-
 LEVELS_OF_WORDS = ("x86-64-v3", "x86-64-v4")
+"""Those whose processors gather words."""
 
 
 def compiled() -> CompiledKernel:

@@ -19,7 +19,7 @@ from .vector_memory import memory_type
 _WORD = 4
 _MOST_WORDS = 4
 """The most words of an element."""
-_AVX2_BYTES, _AVX2_LANES = 32, 8
+_AVX2_LANES = 8
 _TEST_AND_MOVE = 8
 """The operations on registers, each as long as a shuffle, that take the place of a scatter. AVX2 has no scatters: of
 one under a mask, LLVM makes a branch and a store for each lane, which always take longer.
@@ -36,7 +36,7 @@ class CompressedStores:
         self._vec, self._one, self._out, self._lanes = vectors.vec, vectors.one, vectors.out, vectors.lanes
         target = vectors.out.module.target
         self._has_compress = target.has_avx512 and self._lanes in (8, 16)
-        has_permute = not target.triple and target.vector_bytes >= _AVX2_BYTES and self._lanes == _AVX2_LANES
+        has_permute = target.has_avx2 and self._lanes == _AVX2_LANES
         self._is_fast = compressing_pays(costs_so_far().access) if self._has_compress else has_permute
 
     def applies_to(self, addresses: Sequence[LaneAddress]) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from ..values.vectors import LaneVectors
 
-_AVX2_BYTES = 32
 _AVX2_LANES = 8
 
 
@@ -22,8 +21,7 @@ class RegisterPermutes:
 
     def are_available(self) -> bool:
         """Whether `pick` can be written."""
-        has_avx2 = not self._target.triple and self._target.vector_bytes >= _AVX2_BYTES
-        return self._has_two_sources() or (has_avx2 and self._lanes == _AVX2_LANES)
+        return self._has_two_sources() or (self._target.has_avx2 and self._lanes == _AVX2_LANES)
 
     def _has_two_sources(self) -> bool:
         return self._target.has_avx512 and self._lanes in (4, 8, 16)

@@ -10,7 +10,6 @@ from ...data import llvm_type
 from ...layout import ScalarLayout
 from ...llvm import FunctionText, Ops
 from ...machine import AccessCosts, costs_so_far
-from ...target import current_target
 from ..values.vectors import LaneVectors, mask_text, vector_text
 
 _FEW = 4
@@ -38,6 +37,7 @@ class VectorMemory:
     def __init__(self, vectors: LaneVectors) -> None:
         self._vec = vectors.vec
         self._out = vectors.out
+        self._target = vectors.out.module.target
 
     def load(
         self,
@@ -101,7 +101,7 @@ class VectorMemory:
     def gather(self, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> str:
         """Load a scalar for each lane; one of fewer bytes than processors gather out of the word that it is in."""
         pointers = self._pointers(lanes)
-        if leaf.size >= _LEAST_GATHERED or not current_target().has_gathers:
+        if leaf.size >= _LEAST_GATHERED or not self._target.has_avx2:
             return self._gather(memory_type(leaf), pointers, leaf.align, mask)
         return self._gather_in_words(pointers, leaf, mask)
 
@@ -156,7 +156,7 @@ class VectorMemory:
 
     def rare_gather(self, lanes: LaneIndices, leaf: ScalarLayout, mask: str | None) -> str:
         """A gather in rare code: a function call if the processor has no instruction, whose replacement is long."""
-        if leaf.size >= _LEAST_GATHERED or current_target().has_gathers:
+        if leaf.size >= _LEAST_GATHERED or self._target.has_avx2:
             return self.gather(lanes, leaf, mask)
         type = self._vec.type(memory_type(leaf))
         return self._out.value(f"call {type} {self._rare(lanes, leaf, mask, None)}")
