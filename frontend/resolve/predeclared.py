@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from ...ir.builtins import builtin, builtin_names
+from ...ir.builtins import builtin_names
 from ...ir.language import TEXEL_FORMATS
 from ...ir.types import (
     F16,
@@ -63,7 +63,7 @@ ENUMERANTS = frozenset({*ACCESS_MODES, *ADDRESS_SPACES, *TEXEL_FORMATS})
 
 def is_predeclared(name: str) -> bool:
     """Whether the name denotes something without a declaration."""
-    return name in TYPES or name in GENERATORS or name in ENUMERANTS or builtin(name) is not None
+    return name in TYPES or name in GENERATORS or name in ENUMERANTS or name in builtin_names()
 
 
 def is_type_name(name: str) -> bool:

@@ -2,7 +2,8 @@
 
 The table:
 - `builtin(name)` is a row (`Builtin`: name, overloads, doc, `flags`, `is_const`, `is_componentwise`), or None;
-  `builtin_names()` are all names, `componentwise_builtins()` those of functions on each component.
+  `builtin_names()` are all names of WGSL, without functions of our own (`textures.SPREADS`), and
+  `componentwise_builtins()` those of functions on each component.
 - `resolve_call(builtin, template_args, arg_types, concrete=…)` gives a `Match(param_types, result_type,
   param_names)`, or a `NoMatch(candidates)`. Pass `concrete=True` when some argument is not a const-expression.
 - `check_arguments` finds errors in constant arguments even if other arguments are unknown, as in `clamp(x, 2, 1)`.
@@ -25,7 +26,7 @@ there, its name in `families`, and a test row. A family is imported when one of 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from itertools import repeat
 
@@ -82,8 +83,8 @@ def builtin(name: str) -> Builtin | None:
     return TABLE[name]
 
 
-def builtin_names() -> Iterable[str]:
-    """The names of all builtin functions."""
+def builtin_names() -> Collection[str]:
+    """The names of all builtin functions of WGSL."""
     return FAMILIES.keys()
 
 

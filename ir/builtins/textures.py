@@ -4,9 +4,11 @@ Functions").
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..scalars import EvaluationError
 from ..types import Scalar, Stage
-from .registry import Check, Flags, declare
+from .registry import TABLE, Check, Flags, declare
 
 _FRAGMENT = frozenset({Stage.FRAGMENT})
 _DERIVATIVE = Flags(stages=_FRAGMENT, uniformity="derivative_uniformity", nonuniform_result=True)
@@ -209,3 +211,22 @@ declare(
     doc="Writes a single texel.",
     flags=Flags(must_use=False, has_side_effects=True),
 )
+
+SPREADS: Final = {
+    name: f"__{name}Spread"
+    for name in (
+        "textureSampleLevel",
+        "textureSampleGrad",
+        "textureSampleCompareLevel",
+        "textureSampleBaseClampToEdge",
+    )
+}
+"""Functions of our own, which WGSL does not have, by the function whose arguments they take (see `move_samples`).
+
+The spread of a sample is by how much, at most, each component of it changes if each rounding of a product of weights is
+off by 1: the sum of the distances of its texels from their mean, times the number of products in a weight. It is 0 for
+nearest filters.
+"""
+for _name, _spread in SPREADS.items():
+    _row = TABLE[_name]
+    declare(_spread, *_row.signatures, doc=f"The spread of `{_name}`.", flags=_row.flags, checks=_row.checks)

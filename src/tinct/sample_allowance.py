@@ -1,9 +1,10 @@
 """How far the results of a kernel may be off on a GPU that samples textures by itself: for each element, estimated.
 
-A GPU rounds the place of a sample, and its level of detail, to so many bits as `blending` measures. The CPU samples
-exactly, so it runs the kernel again with samples moved by as much (`transforms.core.move_samples`): each sample of an
-invocation alone, in each direction, while the others stay. The changes of an element by its samples are added up, the
-largest of each sample.
+A GPU rounds the place of a sample, its level of detail, and the products that are the weights of its texels, by as
+much as `blending` measures. The CPU samples exactly, so it runs the kernel again with samples moved by as much
+(`transforms.core.move_samples`): each sample of an invocation alone, in each direction, while the others stay. The
+changes of an element by its samples are added up: for each sample the largest by its place, by its level, and by the
+weights for each of its components.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from itertools import product
 from typing import Final, TypeAlias
 
 from .base.cached import cached_property
-from .blending import blending_error
+from .blending import Blending, blending
 from .ir.core.nodes import Module
 from .ir.samplers import Sampler
 from .kernel import BufferValues
@@ -61,7 +62,7 @@ class SampleAllowance:
     def on(self, device: str) -> Changes:
         """What each element of each output may be off on a device. Raises ShaderError and DeviceError."""
         if device not in self._known:
-            self._known[device] = self._moved_runs.allowances(blending_error(device))
+            self._known[device] = self._moved_runs.allowances(blending(device))
         return self._known[device]
 
     @cached_property
@@ -76,11 +77,12 @@ class _Move:
     by: tuple[float, float, float, float]
     least_level: float = 0.0
     share: float = 0.0
+    weights: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
 
     @property
     def words(self) -> tuple[float, ...]:
         """The words of the buffer for samples."""
-        return *self.by, self.least_level, self.share
+        return *self.by, self.least_level, self.share, *self.weights
 
     def sampler(self, given: Sampler) -> Sampler:
         """A sampler with bounds on levels that let the move have its effect."""
@@ -118,6 +120,25 @@ def _moves_of_levels(facts: MovedSamples, error: float) -> list[_Moves]:
     return [[(_STILL, moves)]]
 
 
+def _moves_of_weights(facts: MovedSamples, error: float) -> list[_Moves]:
+    """The directions in which a device that errs so much in each product of weights may move each component.
+
+    The weights of a level keep their sum, as a constant texture stays constant. So weights that are off by d at most
+    move a component by d times the sum of the distances of its texels from any one value; their mean is taken. Which
+    are off, and up or down, may move components together in any way: hence each alone, and the sum.
+    """
+    if not error:
+        return []
+    moves = ([_Move(_STILL.by, weights=_only(axis, it)) for it in (-error, error)] for axis in range(facts.components))
+    return [[(_STILL, it)] for it in moves]
+
+
+def _only(axis: int, value: float) -> tuple[float, float, float, float]:
+    """A vector with one component that is not 0."""
+    x, y, z, w = (value if it == axis else 0.0 for it in range(4))
+    return x, y, z, w
+
+
 def _place(signs: Sequence[float], error: float) -> tuple[float, float, float]:
     x, y, z = (*(error * it for it in signs), 0.0, 0.0)[:3]
     return x, y, z
@@ -133,21 +154,26 @@ class _SampleMoves:
         self._facts = facts
         self._runs = MovedRuns(dispatch, MovedSamplesOrigin(program), facts.point, OWN_WORDS)
 
-    def allowances(self, error: float) -> Changes:
-        """What each output may be off on a device that errs so much, in texels and in levels."""
-        _, count = self._run(_STILL, 1, 1)
+    def allowances(self, blending: Blending) -> Changes:
+        """What each output may be off on a device that errs so much."""
+        _, count = self._still
         kinds = [
-            _moves_of_places(self._facts, error, self._runs.samplers),
-            *_moves_of_levels(self._facts, error),
+            _moves_of_places(self._facts, blending.place, self._runs.samplers),
+            *_moves_of_levels(self._facts, blending.place),
+            *_moves_of_weights(self._facts, blending.product),
         ]
         return changes_by_parts(count, lambda parts, part: sum_of(self._worst(it, parts, part) for it in kinds))
+
+    @cached_property
+    def _still(self) -> tuple[Arrays, int]:
+        return self._run(_STILL, 1, 1)
 
     def _worst(self, moves: _Moves, parts: int, part: int) -> Changes:
         """The largest change of each element where one of so many parts of the samples moves, or of 0 parts all."""
 
         def pairs() -> Iterator[tuple[Arrays, Arrays]]:
             for base, others in moves:
-                before, _ = self._run(base, parts, part)
+                before, _ = self._still if base == _STILL else self._run(base, parts, part)
                 for move in others:
                     yield before, self._run(move, parts, part)[0]
 

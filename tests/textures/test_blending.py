@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -9,7 +10,9 @@ import numpy.typing as npt
 import pytest
 
 from tinct.backend.gpu import GpuDevice
-from tinct.blending import blending_error, ramp_error
+from tinct.blending import Blending, blending, measured_on, ramp_error
+
+from .simulated_filters import H200, simulate, simulate_h200
 
 Doubles = npt.NDArray[np.float64]
 Rounding = Callable[[Doubles], Doubles]
@@ -48,9 +51,28 @@ def test_results_that_are_rounded_count_as_they_err() -> None:
     assert ramp_error(EXACT.astype(np.float32)) == 2.0**-16
 
 
+def test_what_is_measured_of_filters_that_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interpreter is exact, and so only as good as the number of samples."""
+    assert measured_on("interp", 513) == Blending(2.0**-9, 0.0)
+    with monkeypatch.context() as patch:
+        simulate_h200(patch)
+        found = measured_on("interp", 513)
+        assert found.place == H200.place
+        assert 0.95 * H200.product < found.product <= H200.product
+    with monkeypatch.context() as patch:
+        simulate(patch, math.floor, STEP)
+        assert measured_on("interp", 513) == Blending(STEP, 0.0)
+        simulate(patch, math.floor, STEP, math.floor)
+        found = measured_on("interp", 513)
+        assert found.place == STEP
+        assert 0.9 * STEP < found.product <= STEP
+
+
 def test_what_is_measured_is_a_number_of_bits() -> None:
     if not GpuDevice.available():
         pytest.skip("no GPU")
     # Vulkan demands 4 bits at least
-    assert 2.0**-16 <= blending_error("gpu") <= 2.0**-4
-    assert blending_error("cpu") == blending_error("interp") == blending_error("gpu via hercules") == 0
+    found = blending("gpu")
+    assert 2.0**-16 <= found.place <= 2.0**-4
+    assert 0 <= found.product <= found.place
+    assert blending("cpu") == blending("interp") == blending("gpu via hercules") == Blending()

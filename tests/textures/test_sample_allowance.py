@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,32 +13,21 @@ import pytest
 import tinct
 from tinct import blending
 from tinct.backend.gpu import GpuDevice
-from tinct.compare import Allowance, Tolerance, compare
+from tinct.blending import Blending
+from tinct.cases import load_cases
+from tinct.compare import Allowance, Comparison, Tolerance, compare
 from tinct.compared_dispatch import ComparedDispatch
-from tinct.ir.core import interp_sampling
+from tinct.devices import DEVICES, run_interpreted
 from tinct.testing import assert_agrees
 
-STEP = 2.0**-8
-Rounding = Callable[[float], float]
+from .simulated_filters import H200, STEP, Rounding, simulate, simulate_h200, simulate_weights
+
 ROUNDINGS: list[Rounding] = [math.floor, math.ceil, round]
 
 
-def simulate(monkeypatch: pytest.MonkeyPatch, rounding: Rounding, step: float) -> None:
-    """Let the interpreter round places and levels to multiples of a step."""
-    axis, level = interp_sampling._axis, interp_sampling._Sampling.level_of_detail
-
-    def rounded_axis(u: float, count: int, mode: str, half: float) -> tuple[int, float]:
-        index, fraction = axis(u, count, mode, half)
-        place = rounding((index + fraction) / step) * step
-        return math.floor(place), place - math.floor(place)
-
-    monkeypatch.setattr(interp_sampling, "_axis", rounded_axis)
-    monkeypatch.setattr(interp_sampling._Sampling, "level_of_detail", lambda call: rounding(level(call) / step) * step)
-
-
-def measured(adapter: str) -> float:
-    del adapter
-    return STEP
+def let_measure(monkeypatch: pytest.MonkeyPatch, found: Blending) -> None:
+    """Let every adapter be measured so."""
+    monkeypatch.setattr(blending, "_measured", lambda adapter: found)
 
 
 def allowance(dispatch: ComparedDispatch, output: str) -> Allowance:
@@ -51,14 +41,16 @@ KINDS = """
     @group(0) @binding(3) var s: sampler;
     @group(0) @binding(4) var c: sampler_comparison;
     @group(0) @binding(5) var<storage> at: array<vec4f>;
-    @group(0) @binding(6) var<storage, read_write> out: array<array<vec4f, 4>>;
+    @group(0) @binding(6) var<storage, read_write> out: array<array<vec4f, 5>>;
+    @group(0) @binding(7) var deep: texture_3d<f32>;
     fn sampled(t: texture_2d<f32>, how: sampler, p: vec4f) -> vec4f { return textureSampleLevel(t, how, p.xy, p.w); }
     @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3u) {
         let p = at[id.x];
         out[id.x][0] = sampled(flat, s, p);
         out[id.x][1] = textureSampleLevel(cube, s, p.xyz * 2 - 1, p.w);
         out[id.x][2].x = textureSampleCompareLevel(depths, c, p.xy, p.z);
-        out[id.x][3] = textureSampleGrad(flat, s, p.xy, p.zw * 0.2, p.wx * 0.1);
+        out[id.x][3] = textureSampleLevel(deep, s, p.xyz, p.w);
+        out[id.x][4] = textureSampleGrad(flat, s, p.xy, p.zw * 0.2, p.wx * 0.1);
     }"""
 
 
@@ -70,14 +62,17 @@ def kinds() -> dict[str, Any]:
         "flat": [random.random((8 >> it, 8 >> it, 4), np.float32) for it in range(3)],
         "cube": [random.random((6, 4 >> it, 4 >> it, 4), np.float32) for it in range(2)],
         "depths": random.random((8, 8), np.float32),
+        "deep": [random.random((4 >> it, 4 >> it, 4 >> it, 4), np.float32) for it in range(2)],
         "at": at,
-        "out": np.zeros((24, 4, 4), np.float32),
+        "out": np.zeros((24, 5, 4), np.float32),
     }
 
 
-def test_it_covers_every_kind_of_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("product", [0.0, STEP / 2, STEP])
+def test_it_covers_every_kind_of_sample(product: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also in one element, and it is at most ten times the greatest error of its kind of call where no gradient is."""
-    monkeypatch.setattr(blending, "_measured", measured)
+    let_measure(monkeypatch, Blending(STEP, product))
+    of_products: dict[float, list[Rounding | None]] = {0.0: [None], STEP / 2: [round], STEP: [math.floor, math.ceil]}
     made, textures = tinct.load(KINDS)["main"], kinds()
     filters: tuple[Any, ...] = ("linear", "nearest")
     for filter in filters:
@@ -85,18 +80,18 @@ def test_it_covers_every_kind_of_sample(monkeypatch: pytest.MonkeyPatch) -> None
         given = {**textures, "s": s, "c": tinct.Sampler(mag_filter=filter, compare="less-equal")}
         exact = made.run(given, threads=24, device="interp")["out"]
         allowed = allowance(ComparedDispatch(made, given, threads=24), "out")[()]
-        worst = np.zeros(4)
-        for rounding in ROUNDINGS:
+        worst = np.zeros(5)
+        for rounding, products in itertools.product(ROUNDINGS, of_products[product]):
             with monkeypatch.context() as patch:
-                simulate(patch, rounding, STEP)
+                simulate(patch, rounding, STEP, products)
                 off = np.abs(made.run(given, threads=24, device="interp")["out"] - exact)
-            assert (off <= allowed + 1e-6).all(), (filter, rounding)
+            assert (off <= allowed + 1e-6).all(), (filter, rounding, products)
             worst = np.maximum(worst, off.max(axis=(0, 2)))
         if filter == "linear":
             assert (worst > STEP / 4).all()
-            assert (np.median(allowed, axis=(0, 2))[:3] < 10 * worst[:3]).all()
+            assert (np.median(allowed, axis=(0, 2))[:4] < 10 * worst[:4]).all()
         else:
-            assert (allowed[:, :3] == 0).mean() > 0.8, "away from the borders of texels, nothing changes"
+            assert (allowed[:, :4] == 0).mean() > 0.8, "away from the borders of texels, nothing changes"
 
 
 SHARPEN = """
@@ -125,7 +120,7 @@ def sharpen() -> tuple[tinct.Kernel, dict[str, Any]]:
 
 def test_samples_with_opposite_signs_and_integers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Moved together, the samples of a sharpened picture nearly cancel out."""
-    monkeypatch.setattr(blending, "_measured", measured)
+    let_measure(monkeypatch, H200)
     made, given = sharpen()
     exact = made.run(given, threads=64, device="interp")["found"]
     dispatch = ComparedDispatch(made, given, threads=64)
@@ -143,20 +138,102 @@ def test_samples_with_opposite_signs_and_integers(monkeypatch: pytest.MonkeyPatc
     assert not dispatch.compare("found", exact, coarser, bound, "gpu").agrees
 
 
-@pytest.mark.skipif(not GpuDevice.available(), reason="no GPU")
 def test_assert_agrees_needs_no_tolerance_for_a_coarse_filter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The device "gpu" is simulated here."""
     made, given = sharpen()
-    with monkeypatch.context() as patch:
-        simulate(patch, round, STEP)
-        coarse = made.run(given, threads=64, device="interp")["found"]
+    exact = made.run(given, threads=64, device="interp")["found"]
+    simulate_h200(monkeypatch)
+    monkeypatch.setitem(DEVICES, "gpu", run_interpreted)
     steps = Tolerance(ulp=16, absolute=1e-6, steps=1)
-    arguments: dict[str, Any] = {"threads": 64, "tolerance": steps, "expected": {"found": coarse}}
+    arguments: dict[str, Any] = {"threads": 64, "tolerance": steps}
+    let_measure(monkeypatch, Blending(2.0**-16))
     with pytest.raises(AssertionError, match="of 128 differ"):
-        assert_agrees(made, given, devices=["gpu"], **arguments)
-    monkeypatch.setattr(blending, "_measured", measured)
-    assert_agrees(made, given, devices=["gpu"], **arguments)
+        assert_agrees(made, given, devices=["gpu"], expected={"found": exact}, **arguments)
+    let_measure(monkeypatch, H200)
+    found = assert_agrees(made, given, devices=["gpu"], expected={"found": exact}, **arguments)["found"]
     with pytest.raises(AssertionError, match="of 128 differ"):
-        assert_agrees(made, given, devices=["cpu"], **arguments)
+        assert_agrees(made, given, devices=["cpu"], expected={"found": found}, **arguments)
+
+
+WRONG = {
+    "a sample is off by 1/32 of a texel": ("5 * at(place)", "5 * at(place + 1.0 / 512)"),
+    "a sample too much": ("k < 4", "k < 5"),
+    "a weight": ("5 * at(place)", "4.95 * at(place)"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_kernel_is_found_on_a_device_that_rounds(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    let_measure(monkeypatch, H200)
+    made, given = sharpen()
+    exact = made.run(given, threads=64, device="interp")["found"]
+    simulate_h200(monkeypatch)
+    found = tinct.load(SHARPEN.replace(*WRONG[wrong]))["main"].run(given, threads=64, device="interp")["found"]
+    dispatch = ComparedDispatch(made, given, threads=64)
+    assert not dispatch.compare("found", exact, found, Tolerance(absolute=1e-5, steps=1), "gpu").agrees
+
+
+SADDLE = """
+    @group(0) @binding(0) var picture: texture_2d<f32>;
+    @group(0) @binding(1) var s: sampler;
+    @group(0) @binding(2) var<storage, read_write> out: array<f32>;
+    @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) id: vec3u) {
+        let texels = vec2f(f32(id.x % 16), f32(id.x / 16)) / 256 + 1;
+        out[id.x] = textureSampleLevel(picture, s, texels / 2, 0).x;
+    }"""
+
+
+def test_products_of_weights_count_where_no_place_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where two slopes cancel out, and places need no rounding, all that is left is that of products."""
+    picture = np.zeros((2, 2, 4), np.float32)
+    picture[[0, 1], [0, 1]] = 1
+    given = {"picture": picture, "s": tinct.Sampler(mag_filter="linear"), "out": np.zeros(256, np.float32)}
+    made, bound = tinct.load(SADDLE)["main"], Tolerance(absolute=2.0**-12)
+    exact = made.run(given, threads=256, device="interp")["out"]
+    with monkeypatch.context() as patch:
+        simulate_weights(patch, round, STEP)
+        found = made.run(given, threads=256, device="interp")["out"]
+    let_measure(monkeypatch, Blending(H200.place))
+    assert not ComparedDispatch(made, given, threads=256).compare("out", exact, found, bound, "gpu").agrees
+    let_measure(monkeypatch, H200)
+    dispatch = ComparedDispatch(made, given, threads=256)
+    assert dispatch.compare("out", exact, found, bound, "gpu").agrees
+    assert np.abs(found - exact).max() > 0.9 * STEP
+    assert not dispatch.compare("out", exact, exact + np.float32(2.5 * STEP), bound, "gpu").agrees
+
+
+FOUND_ON_AN_H200 = {
+    ("reflection", "65 of 4"): (14, (5, 1), 0.7209252715110779, 0.004030718571387926),
+    ("tilt_shift", "9x11 of 5x4"): (3, (2, 5, 0), 0.7564951181411743, 0.003051976487999708),
+    ("turn", "9x7 of 5x4"): (3, (2, 2, 2), 0.7012714743614197, 0.0025207913716630004),
+}
+"""What `tinct compare` said of that device, when only places were taken to be rounded: the number of elements that
+differ, the first of them, its value there, and the greatest difference of all elements.
+"""
+
+
+@pytest.mark.parametrize(("kernel", "case"), FOUND_ON_AN_H200)
+def test_the_shaders_agree_on_an_h200(kernel: str, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (cases,) = load_cases(Path(__file__).parents[2] / "shaders" / kernel)
+    chosen = next(it for it in cases.cases if it.name == case)
+    made = tinct.load(chosen.kernel_path)["main"]
+    given = {**chosen.inputs_of(list(made.bindings)), **chosen.samplers}
+    ((output, tolerance),) = chosen.outputs.items()
+    expected = (chosen.expected(given) or {})[output]
+    with monkeypatch.context() as patch:
+        simulate_h200(patch)
+        found = made.run(given, workgroups=chosen.workgroups, threads=chosen.threads, device="interp")[output]
+
+    def compared(measured: Blending) -> Comparison:
+        let_measure(monkeypatch, measured)
+        dispatch = ComparedDispatch(made, given, chosen.workgroups, chosen.threads)
+        return dispatch.compare(output, expected, found, tolerance, "gpu")
+
+    before = compared(Blending(H200.place))
+    assert before.first is not None
+    assert (before.mismatches, before.first.index) == FOUND_ON_AN_H200[kernel, case][:2]
+    assert (before.first.actual, before.worst_absolute) == pytest.approx(FOUND_ON_AN_H200[kernel, case][2:], abs=1e-7)
+    assert compared(H200).agrees
 
 
 @pytest.mark.skipif(not GpuDevice.available(), reason="no GPU")
@@ -207,7 +284,7 @@ def test_external_textures_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
             let place = fract(vec2f(f32(id.x)) * vec2f(0.754877666, 0.569840291));
             out[id.x] = textureSampleBaseClampToEdge(video, s, place) + textureLoad(video, vec2u(id.x, 1));
         }"""
-    monkeypatch.setattr(blending, "_measured", measured)
+    let_measure(monkeypatch, H200)
     made, picture = tinct.load(wgsl)["main"], np.random.default_rng(3).random((4, 5, 4), np.float32)
     plain = tinct.load(wgsl.replace("external", "2d<f32>").replace("(id.x, 1)", "(id.x, 1), 0"))["main"]
     given = {"video": picture, "s": tinct.Sampler(mag_filter="linear"), "out": np.zeros((9, 4), np.float32)}

@@ -11,6 +11,7 @@ import pytest
 
 import tinct
 from tinct.buffers import pack_buffers, unpack_buffers
+from tinct.ir.builtins.textures import SPREADS
 from tinct.ir.core.interp import run
 from tinct.ir.core.verifier import verify
 from tinct.ir.samplers import ADDRESS_MODES, COMPARISONS, FILTERS
@@ -19,6 +20,7 @@ from tinct.kernel import Kernel
 from tinct.origins import core_of
 from tinct.shader import Shader
 from tinct.transforms.core.lower_samplers import LowerSamplers
+from tinct.transforms.core.move_samples import move_samples
 from tinct.transforms.specialising import specialise
 from tinct.transforms.to_hercules.texels import reciprocal
 
@@ -163,6 +165,25 @@ def test_all_devices_give_the_same_bits(wgsl: str, textures: Any, monkeypatch: p
             monkeypatch.setenv("TINCT_CPU_TIER", tier)
             found = kernels[tier].run(values, workgroups=1, device=device)["out"]
             np.testing.assert_array_equal(found, expected, err_msg=f"{values} on {device}, {tier}")
+
+
+@pytest.mark.parametrize("wgsl", [_FLAT, _CUBES], ids=["flat", "cubes"])
+def test_samples_of_every_kind_can_be_moved(wgsl: str) -> None:
+    module = core_of(wgsl)
+    facts = move_samples(module, core_of)
+    assert facts is not None
+    assert (facts.axes, facts.components) == (3, 4)
+    verify(module)
+    specialised = specialise(module, "main", {})
+    assert LowerSamplers(core_of).run(specialised)
+    verify(specialised)
+
+
+def test_no_shader_can_ask_for_a_spread() -> None:
+    for function, spread in SPREADS.items():
+        assert function in _FLAT
+        with pytest.raises(tinct.ShaderError):
+            tinct.load(_FLAT.replace(function, spread))
 
 
 def test_coordinates_may_be_constants_of_equal_parts() -> None:

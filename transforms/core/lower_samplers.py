@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from ...ir.builtins.textures import SPREADS
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, u32
 from ...ir.core.sampled_pairs import handle_of, handle_variables, has_samplers
@@ -23,6 +25,8 @@ from .replacing import replace
 from .retyping import replace_types
 from .sampling_helpers import SAMPLER, STRUCTURES
 from .sampling_library import SamplingCall, as_faces, library
+
+_SPREAD: Final = {spread: function for function, spread in SPREADS.items()}
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,9 @@ class LowerSamplers:
         bound = [_points(call.arguments[it], variables) for it in (position - 1, position)]
         has_one_level = self.facts.textures(bound[0]).has_one_level
         given = tuple(types[position + 1 :])
-        return SamplingCall(call.function, texture, given, number, has_one_level, self.facts.samplers(bound[1]))
+        function = _SPREAD.get(call.function, call.function)
+        known = self.facts.samplers(bound[1])
+        return SamplingCall(function, texture, given, number, has_one_level, known, call.function in _SPREAD)
 
 
 def _points(handle: Value, variables: Mapping[Value, Collection[nodes.Var]]) -> list[BindingPoint | None]:

@@ -1,9 +1,9 @@
 """Moves where samplers look, by distances in a buffer of our own: to see how far a result depends on them.
 
 A GPU rounds the place of a sample to a fraction of a texel, and its level of detail to a fraction of a level (Vulkan,
-`subTexelPrecisionBits` and `mipmapPrecisionBits`), and may take another level for gradients ("Scale Factor Operation").
-The words of the buffer say which samples of an invocation, counted in the order in which it takes them, are moved, and
-how.
+`subTexelPrecisionBits` and `mipmapPrecisionBits`), rounds the products of these that are the weights of texels, and may
+take another level for gradients ("Scale Factor Operation"). The words of the buffer say which samples of an invocation,
+counted in the order in which it takes them, are moved, and how.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ...ir.builtins.textures import SPREADS
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, constant, empty_block, u32
 from ...ir.core.structure import blocks_of
@@ -22,14 +23,16 @@ from .hidden_buffer import hidden_point
 from .moves import OWN, AddedFunctions, common_text
 from .replacing import copy_constant
 
-MOVES, LEAST_LEVEL, SHARE = OWN, OWN + 4, OWN + 5
+MOVES, LEAST_LEVEL, SHARE, WEIGHTS = OWN, OWN + 4, OWN + 5, OWN + 6
 """The words of the buffer for samples, as f32. A sample is moved along x, y and z by those at `MOVES`, in texels, and
 in its level of detail to the next multiple of the fourth, a power of two, down or up by its sign.
 
 `LEAST_LEVEL` is the greatest `lod_min_clamp` of the samplers. Where the fourth move is not 0, a level that follows from
 gradients moves by `SHARE` of the most that Vulkan allows, down or up.
+
+The components of a sample are moved by the four at `WEIGHTS`, as multiples of its spread (see `SPREADS`).
 """
-OWN_WORDS: Final = 6
+OWN_WORDS: Final = 10
 
 ROUNDING: Final = 2.0**-21
 """How far coordinates are moved in addition, relative to them, or to 1 if they are less: four units in the last place.
@@ -46,11 +49,24 @@ _SHAPES: Final[Mapping[str, tuple[str, str, str]]] = {
 """The types of coordinates and of extents, with the components of the moves."""
 
 _COMMON: Final = f"""
-// How the next sample is moved: all 0 if it stays.
-fn next_move() -> vec4f {{
-    if !moves_next() {{ return vec4f(); }}
-    return vec4f(move_word({MOVES}), move_word({MOVES + 1}), move_word({MOVES + 2}), move_word({MOVES + 3}));
+var<private> moved_weights: vec4f;
+
+fn move_words(first: u32) -> vec4f {{
+    return vec4f(move_word(first), move_word(first + 1u), move_word(first + 2u), move_word(first + 3u));
 }}
+
+// How the place and the level of the next sample are moved: all 0 if it stays. `moved_weights` is for its components.
+fn next_move() -> vec4f {{
+    let is_moved = moves_next();
+    moved_weights = select(vec4f(), move_words({WEIGHTS}), is_moved);
+    return select(vec4f(), move_words({MOVES}), is_moved);
+}}
+
+fn moved_vec4f(found: vec4f, spread: vec4f) -> vec4f {{
+    return select(found, found + moved_weights * spread, moved_weights != vec4f());
+}}
+
+fn moved_f32(found: f32, spread: f32) -> f32 {{ return moved_vec4f(vec4f(found), vec4f(spread)).x; }}
 
 // The length of a texel of the coarser of the levels that a sample looks at, in texels of level 0.
 fn texel_length(level: f32, levels: u32) -> f32 {{
@@ -92,11 +108,13 @@ fn moved_gradient_{shape}(given: {type}, by: vec4f) -> {type} {{
 class MovedSamples:
     """How the samples of a module may be moved, by the buffer at `point`: along so many `axes` at most.
 
-    `has_levels` and `has_gradients` say whether calls state their level of detail, or gradients.
+    `has_levels` and `has_gradients` say whether calls state their level of detail, or gradients. Samples are blends of
+    texels in so many `components` at most.
     """
 
     point: BindingPoint
     axes: int
+    components: int
     has_levels: bool
     has_gradients: bool
 
@@ -118,6 +136,7 @@ def move_samples(module: nodes.Module, build: Callable[[str], nodes.Module]) -> 
     return MovedSamples(
         point=point,
         axes=max(len(_SHAPES[it][1]) for it in shapes),
+        components=max(_blended_components(call) for _, call in sites),
         has_levels=any(_has_level(call) for _, call in sites),
         has_gradients=any(call.function == "textureSampleGrad" for _, call in sites),
     )
@@ -158,6 +177,13 @@ def _shape(texture: Texture) -> str:
     return {"1d": "line", "3d": "space"}.get(texture.dimension, "plane")
 
 
+def _blended_components(call: nodes.BuiltinCall) -> int:
+    """A gather blends nothing."""
+    if call.function not in SPREADS:
+        return 0
+    return 1 if call.type is F32 else 4
+
+
 def _has_level(call: nodes.BuiltinCall) -> bool:
     return call.function == "textureSampleLevel" and call.arguments[_first_own(call)].type is F32
 
@@ -173,9 +199,20 @@ def _first_own(call: nodes.BuiltinCall) -> int:
 
 
 def _move(library: AddedFunctions, block: nodes.Block, call: nodes.BuiltinCall) -> None:
-    """Put what moves a sample before its call."""
+    """Put what moves a sample before its call, and what moves its components behind."""
     builder = Builder(library.module, empty_block())
     builder.span = call.span
+    given = list(map(_copied, call.arguments))
+    _move_arguments(library, builder, call)
+    spread = builder.builtin_call(SPREADS[call.function], given) if call.function in SPREADS else None
+    assert builder.block is not None
+    position = block.instructions.index(call)
+    block.instructions[position:position] = builder.block.instructions
+    if spread is not None:
+        _move_result(library, block, call, spread)
+
+
+def _move_arguments(library: AddedFunctions, builder: Builder, call: nodes.BuiltinCall) -> None:
     own, where = _first_own(call), _sampler_index(call) + 1
     arguments, shape = list(call.arguments), _shape(_texture(call))
     by = library.call(builder, "next_move", [])
@@ -194,9 +231,16 @@ def _move(library: AddedFunctions, block: nodes.Block, call: nodes.BuiltinCall) 
     levels = _levels(builder, arguments[where - 2])
     arguments[where] = library.call(builder, f"moved_{shape}", [at, size, levels, level, by])
     call.arguments = tuple(arguments)
-    assert builder.block is not None
-    position = block.instructions.index(call)
-    block.instructions[position:position] = builder.block.instructions
+
+
+def _move_result(library: AddedFunctions, block: nodes.Block, call: nodes.BuiltinCall, spread: Value) -> None:
+    builder = Builder(library.module, empty_block())
+    builder.span = call.span
+    moved = library.call(builder, "moved_f32" if call.type is F32 else "moved_vec4f", [call, spread])
+    for use in list(call.uses):
+        if use.user is not moved:
+            use.user.set_operand(use.index, moved)
+    block.instructions.insert(block.instructions.index(call) + 1, moved)
 
 
 def _as_f32(builder: Builder, level: Value) -> Value:

@@ -22,6 +22,8 @@ _AXES = "xyz"
 class SamplingCall:
     """What the function for a call depends on: the builtin function, the texture, the types of the arguments after the
     sampler, the component that a gather takes, and what is known of the texture and of the sampler.
+
+    `is_spread`: whether the function's spread is computed (see `SPREADS`), rather than its value.
     """
 
     function: str
@@ -30,6 +32,7 @@ class SamplingCall:
     component: int = 0
     has_one_level: bool = False
     sampler: SamplerFacts = NOTHING_KNOWN
+    is_spread: bool = False
 
     @property
     def name(self) -> str:
@@ -37,7 +40,8 @@ class SamplingCall:
         texture = str(self.texture).replace("<", "_").replace(">", "")
         types = "_".join(str(type).replace("<", "").replace(">", "") for type in self.arguments[1:])
         known = "_".join(f"{member}{word}" for member, word in self.sampler.words)
-        return f"{self.function}_{self.component}_{texture}_{types}_{'one_' * self.has_one_level}{known}"
+        found = "spread" * self.is_spread + str(self.component)
+        return f"{self.function}_{found}_{texture}_{types}_{'one_' * self.has_one_level}{known}"
 
     def word(self, member: str) -> str:
         """A word of the sampler `s`."""
@@ -62,7 +66,8 @@ def library(calls: Sequence[SamplingCall]) -> str:
     """WGSL with the sampler's structure, and a function for each kind of call, by its name. Its parameters are the
     texture, that structure, and the arguments of the call after them.
     """
-    return with_helpers("\n".join(_Function(call).text() for call in dict.fromkeys(calls)), SAMPLER)
+    functions = [(_Spread if call.is_spread else _Function)(call) for call in dict.fromkeys(calls)]
+    return with_helpers("\n".join(it.text() for it in functions), SAMPLER)
 
 
 class _Function:
@@ -155,12 +160,12 @@ class _Function:
         passed += [] if self.call.is_linear is not None else ["is_linear"]
         sample = f"{self._inner_name}({', '.join(passed)})"
         if self.has_one_level and self.call.is_linear is not None:
-            return [f"return {sample};"]
+            return [f"return {self._whole(sample, 'false')};"]
         least, most = self.call.word("min_filter"), self.call.word("mag_filter")
         lines = [*self._level_of_detail()]
         lines += [f"let is_linear = select({least}, {most}, lod <= 0.0) == 1u;"] if self.call.is_linear is None else []
         if self.has_one_level:
-            return [*lines, f"return {sample};"]
+            return [*lines, f"return {self._whole(sample, 'false')};"]
         return [
             *lines,
             f"let mips = mips_of(lod, {self.call.word('mipmap_filter')}, textureNumLevels(t));",
@@ -170,14 +175,23 @@ class _Function:
             "let level = mips.level + far;",
             f"let value = {sample};",
             "if far == 1u {",
-            f"found = {self.weighted('found', 'value', 'mips.fraction')};",
+            f"found = {self._of_levels('found', 'value')};",
             "} else {",
             "found = value;",
             "if mips.fraction == 0.0 { break; }",
             "}",
             "}",
-            "return found;",
+            f"return {self._whole('found', 'mips.fraction != 0.0')};",
         ]
+
+    def _of_levels(self, near: str, far: str) -> str:
+        """What follows from the values for two levels."""
+        return self.weighted(near, far, "mips.fraction")
+
+    def _whole(self, found: str, has_two_levels: str) -> str:
+        """The result, from what was found of one level or two."""
+        del has_two_levels
+        return found
 
     def _level_of_detail(self) -> list[str]:
         level = "level" if "level" in self.names else "0.0"
@@ -279,17 +293,15 @@ class _Function:
 
     def _mean(self) -> list[str]:
         if self.is_cube:
-            return [*self._cube_footprint(), *self._without_corner(), f"return {self._bilinear(*_FOOTPRINT)};"]
-        if self.rank == 1:
-            return [f"return {self.weighted(self._fetch(['first']), self._fetch(['second']), 'x.fraction')};"]
-        if self.rank == 2:
-            return [f"return {self._bilinear(*(self._fetch([i, j]) for i, j in _ENDS))};"]
-        near, far = (self._bilinear(*(self._fetch([i, j, k]) for i, j in _ENDS)) for k in ("first", "second"))
-        return [f"return {self.weighted(near, far, 'z.fraction')};"]
+            return [*self._cube_footprint(), *self._without_corner(), *self._of_texels(_FOOTPRINT)]
+        return self._of_texels([self._fetch(it) for it in _ends(len(self.axes))])
 
-    def _bilinear(self, t00: str, t10: str, t01: str, t11: str) -> str:
-        first, second = self.weighted(t00, t10, "x.fraction"), self.weighted(t01, t11, "x.fraction")
-        return self.weighted(first, second, "y.fraction")
+    def _of_texels(self, texels: Sequence[str]) -> list[str]:
+        """Return the mean of the texels around a place, those along x side by side."""
+        for axis in self.axes:
+            pairs = zip(texels[::2], texels[1::2], strict=True)
+            texels = [self.weighted(first, second, f"{axis}.fraction") for first, second in pairs]
+        return [f"return {texels[0]};"]
 
     def _cube_footprint(self) -> list[str]:
         """The four texels around a place, on the faces where they are."""
@@ -319,9 +331,33 @@ class _Function:
             lines += self._cube_footprint()
             t00, t10, t01, t11 = _FOOTPRINT
         else:
-            t00, t10, t01, t11 = (self._fetch([i, j]) for i, j in _ENDS)
+            t00, t10, t01, t11 = map(self._fetch, _ends(2))
         return [*lines, f"return {self.result}({t01}, {t11}, {t10}, {t00});"]
 
 
+class _Spread(_Function):
+    """Writes the function for the spread of one kind of call (see `SPREADS`)."""
+
+    def _of_levels(self, near: str, far: str) -> str:
+        return f"{near} + {far}"
+
+    def _whole(self, found: str, has_two_levels: str) -> str:
+        """A weight is a product of a factor for each axis, and the share of its level if there are two."""
+        return f"(select(0.0, 1.0, {has_two_levels}) + {len(self.axes) - 1}.0) * {found}"
+
+    def _nearest_lines(self) -> list[str]:
+        return [f"return {self.texel}();"]
+
+    def _of_texels(self, texels: Sequence[str]) -> list[str]:
+        names = [f"texel{number}" for number in range(len(texels))]
+        lines = [f"let {name} = {texel};" for name, texel in zip(names, texels, strict=True)]
+        lines.append(f"let mean = ({' + '.join(names)}) * {1 / len(texels)};")
+        return [*lines, f"return {' + '.join(f'abs({it} - mean)' for it in names)};"]
+
+
+def _ends(axes: int) -> list[list[str]]:
+    """The ends along each axis of the texels around a place, those along x side by side."""
+    return [[("first", "second")[number >> axis & 1] for axis in range(axes)] for number in range(1 << axes)]
+
+
 _FOOTPRINT = ("t00", "t10", "t01", "t11")
-_ENDS = (("first", "first"), ("second", "first"), ("first", "second"), ("second", "second"))
