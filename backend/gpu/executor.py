@@ -14,6 +14,7 @@ import numpy as np
 from . import webgpu
 from .adapters import ListedAdapter, choose
 from .binding_headers import FILTERABLE, BindingHeader
+from .clock import DeviceClock
 from .driver_threads import DriverThreads
 from .messages import AdapterReply, Blob, RunReply, RunRequest, interface_of, is_written
 from .model import GpuError
@@ -60,7 +61,8 @@ class Executor:
         self._word: webgpu.Buffer | None = None
         self._pipelines: OrderedDict[object, _Pipeline] = OrderedDict()
         self._threads = DriverThreads() if self._adapter.info["adapter_type"] == "CPU" else None
-        self._resident = ResidentMemory(self._wgpu, self._device, self._pipeline_of, self._threads)
+        clock = DeviceClock(self._wgpu, self._device) if self._has_timestamps and self._threads is None else None
+        self._resident = ResidentMemory(self._wgpu, self._device, self._pipeline_of, self._threads, clock)
 
     def describe(self) -> AdapterReply:
         """The adapter, with the features and limits of the device on it."""

@@ -170,6 +170,11 @@ class AdapterInfo:
     limits: Mapping[str, int]
 
     @property
+    def is_software(self) -> bool:
+        """Whether it is a driver that computes on the CPU."""
+        return self.kind == "CPU"
+
+    @property
     def is_webgpu(self) -> bool:
         """Whether wgpu implements all of WebGPU on its backend."""
         return self.backend in WEBGPU_BACKENDS

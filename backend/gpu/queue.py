@@ -22,6 +22,7 @@ from .resident import Resident
 from .resident_messages import Command, EntryHeader
 
 _DISPATCH: Final = struct.Struct("<4I")
+_SECONDS: Final = struct.Struct("<d")
 _FIRST_BYTES: Final = 32 * _DISPATCH.size
 """The bytes of dispatches in a row that are sent to a device that does nothing, so that it begins early."""
 _MOST_BYTES: Final = 512 * _DISPATCH.size
@@ -216,6 +217,16 @@ class GpuQueue:
         self._replayed += executions * max(sequence.lengths, default=0)
         if self._replayed >= _MOST_REPLAYED:
             self.submit()
+
+    def seconds(self, sequence: Prepared, executions: int, *, timeout: float | None = None) -> float:
+        """The time that executions of a sequence take, from its first phase on, after all that is recorded: on the
+        device's own clock, or, for a software device or one without timestamps, on the clock of its process.
+        """
+        self._add({"do": "time", "id": sequence.resident.id, "executions": executions})
+        self._replayed += executions * max(sequence.lengths, default=0)
+        (raw,) = self._send(timeout)
+        (found,) = _SECONDS.unpack(raw)
+        return float(found)
 
     def read(self, source: Resident, size: int, *, timeout: float | None = None) -> bytearray:
         """The first bytes of a buffer, or a texture as `ir.textures` describes it, after all that is recorded."""

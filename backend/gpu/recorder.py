@@ -13,6 +13,7 @@ from typing import Final, Protocol
 
 from . import webgpu
 from .binding_headers import BindingHeader
+from .clock import DeviceClock
 from .driver_threads import DriverThreads
 from .messages import Blob
 
@@ -126,6 +127,16 @@ class Recorder:
     def clear(self, buffer: webgpu.Buffer, start: int = 0, size: int | None = None) -> None:
         """Record that a buffer, or `size` bytes of it from `start` on, is filled with zeros."""
         self._outside_passes().clear_buffer(buffer, start, size)
+
+    def stamp(self, clock: DeviceClock, number: int) -> None:
+        """Record a stamp of a clock: 0, or 1 for the end."""
+        clock.stamp(self._outside_passes(), number)
+
+    def elapsed(self, clock: DeviceClock) -> float:
+        """Submit what is recorded, wait until it is done, and return the seconds between the stamps."""
+        clock.resolve(self._outside_passes())
+        self.submit()
+        return clock.between()
 
     def submit(self) -> None:
         """Hand what is recorded to the queue."""

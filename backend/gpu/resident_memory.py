@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import struct
+import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final, TypeAlias, assert_never
 
 from . import webgpu
+from .clock import DeviceClock
 from .driver_threads import DriverThreads
 from .messages import Blob
 from .recorder import BoundPipeline, Entry, Pipeline, PipelineOf, Recorder, bind
@@ -18,9 +21,9 @@ from .resident_messages import (
     EntryHeader,
     FreeHeader,
     ReadHeader,
-    ReplayHeader,
     SequenceCopy,
     SequenceStep,
+    TimeHeader,
 )
 from .resources import DeviceSampler, DeviceTexture, new_buffer
 
@@ -32,7 +35,7 @@ Act: TypeAlias = Callable[[], None]
 
 
 class ResidentMemory:
-    """Buffers, textures, pipelines and bound pipelines of a device."""
+    """Buffers, textures, pipelines and bound pipelines of a device. Without a `clock` of its own, the host's counts."""
 
     def __init__(
         self,
@@ -40,7 +43,9 @@ class ResidentMemory:
         device: webgpu.Device,
         pipeline_of: PipelineOf,
         threads: DriverThreads | None,
+        clock: DeviceClock | None,
     ) -> None:
+        self._clock = clock
         self._wgpu = wgpu
         self._device = device
         self._pipeline_of = pipeline_of
@@ -83,7 +88,9 @@ class ResidentMemory:
             case "sequence":
                 self._sequences[command["id"]] = [list(map(self._act, phase)) for phase in command["phases"]]
             case "replay":
-                self._replay(command)
+                self._replay(command["id"], command["phase"], command["executions"])
+            case "time":
+                read.append(memoryview(struct.pack("<d", self._seconds(command))))
             case "read":
                 read.append(self._read(command))
             case "wait":
@@ -112,17 +119,34 @@ class ResidentMemory:
             case _:
                 assert_never(step["step"])
 
-    def _replay(self, command: ReplayHeader) -> None:
-        """Record executions, and wait now and then, so that the device has a bounded number of commands to do."""
-        phases, recorded = self._sequences[command["id"]], 0
-        for execution in range(command["executions"]):
-            phase = phases[(command["phase"] + execution) % len(phases)]
+    def _replay(self, sequence: int, first: int, executions: int) -> None:
+        """Record executions from the first phase given on, and wait now and then, so that the device has a bounded
+        number of commands to do.
+        """
+        phases, recorded = self._sequences[sequence], 0
+        for execution in range(executions):
+            phase = phases[(first + execution) % len(phases)]
             for act in phase:
                 act()
             recorded += len(phase)
             if recorded >= _MOST_RECORDED:
                 self._wait()
                 recorded = 0
+
+    def _seconds(self, command: TimeHeader) -> float:
+        """The seconds that executions of a sequence take on the device; with no clock of its own, until the host knows
+        that they are done.
+        """
+        if self._clock is None:
+            self._wait()
+            start = time.perf_counter()
+            self._replay(command["id"], 0, command["executions"])
+            self._wait()
+            return time.perf_counter() - start
+        self._recorder.stamp(self._clock, 0)
+        self._replay(command["id"], 0, command["executions"])
+        self._recorder.stamp(self._clock, 1)
+        return self._recorder.elapsed(self._clock)
 
     def _create(self, command: CreateHeader, data: Blob | None) -> None:
         binding, sampler = command.get("texture"), command.get("sampler")

@@ -124,6 +124,14 @@ class ReplayHeader(TypedDict):
     executions: int
 
 
+class TimeHeader(TypedDict):
+    """Executions of a sequence, from its first phase on. A blob of the reply has the seconds that they take, an f64."""
+
+    do: Literal["time"]
+    id: int
+    executions: int
+
+
 class ReadHeader(TypedDict):
     """The first `size` bytes of a buffer, or a texture, as a blob of the reply, after all commands before."""
 
@@ -154,6 +162,7 @@ Command: TypeAlias = (
     | CopyHeader
     | SequenceHeader
     | ReplayHeader
+    | TimeHeader
     | ReadHeader
     | WaitHeader
     | FreeHeader

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,8 +27,8 @@ from ..graphs.measuring import Bar
 from ..report import wide_console
 from . import decisions
 from .bars import bars_of, bars_of_all
-from .measuring import BY_HAND, NUMPY, TUNED, Row, Run, measured
-from .problems import Problem, problems
+from .measuring import BY_HAND, LIBRARY, NUMPY, TUNED, Row, Run, measured
+from .problems import Problem, Scale, problems
 
 _SHARES: Final = {
     "of copy": "copy",
@@ -70,15 +70,18 @@ def main(
 ) -> None:
     """Tune, compare, time."""
     console, about = wide_console(), machine.describe()
-    search = Search(seconds, seed, decisions.read(file, device))
     console.print(f"{about['processor']}, {about['threads']} threads, load {about['load']}", highlight=False)
-    adapter = adapter_named(device)
+    adapter, is_software = adapter_named(device), True
     if adapter is not None:
-        about["adapter"] = shared_device(adapter).adapter().description
+        found_adapter = shared_device(adapter).adapter()
+        is_software = found_adapter.is_software
+        about["adapter"] = f"{found_adapter.name}, {found_adapter.description}"
         console.print(f"GPU: {about['adapter']}", highlight=False)
+    search = Search(seconds, seed, decisions.read(file, device, is_software=is_software))
+    scale: Scale = "quick" if quick else "full" if is_software else "large"
     rows, bars = list[Row](), list[Bar]()
     for problem in _chosen(names):
-        for row in _rows(problem, search, device, rounds, is_quick=quick):
+        for row in _rows(problem, search, Run(device, rounds, contract=False, scale=scale)):
             rows.append(row)
             found = [] if quick else list(bars_of(row))
             bars += found
@@ -100,12 +103,12 @@ def _chosen(names: tuple[str, ...]) -> list[Problem]:
     return chosen
 
 
-def _rows(problem: Problem, search: Search, device: str, rounds: int, *, is_quick: bool) -> Iterator[Row]:
+def _rows(problem: Problem, search: Search, how: Run) -> Iterator[Row]:
     """The nest in each of its ways to round. Only the CPU fuses."""
-    ways = problem.rounding if device == "cpu" else ("exact",)
-    sizes = problem.quick if is_quick else problem.sizes
+    ways = problem.rounding if how.device == "cpu" else ("exact",)
+    sizes = problem.sizes_for(how.scale)
     for way in ways:
-        run = Run(device, rounds, way == "contracted", is_quick)
+        run = replace(how, contract=way == "contracted")
         tuned = _tuned(problem, search, run, sizes)
         lowered: dict[str, LoweredNest] = {} if tuned is None else {TUNED: tuned.lowered}
         text = decisions.chosen(search.by_hand, problem.name, contract=run.contract)
@@ -150,8 +153,8 @@ def _print_bars(console: Console, bars: list[Bar]) -> None:
 
 
 def _print(console: Console, rows: list[Row]) -> None:
-    heads = ("nest", "ms", "tuned / by hand", "NumPy", "shaders/", *_SHARES)
-    table = Table(*heads, caption="NumPy, shaders/: how many times as long they take")
+    heads = ("nest", "ms", "tuned / by hand", "NumPy", "PyTorch", "shaders/", *_SHARES)
+    table = Table(*heads, caption="NumPy, PyTorch, shaders/: how many times as long they take")
     table.columns[0].no_wrap = True
     for row in rows:
         table.add_row(
@@ -159,6 +162,7 @@ def _print(console: Console, rows: list[Row]) -> None:
             f"{row.ours * 1e3:.3f}",
             _shown(row.seconds[TUNED] / row.seconds[BY_HAND] if {TUNED, BY_HAND} <= row.seconds.keys() else None),
             _shown(row.seconds[NUMPY] / row.ours),
+            _shown(row.seconds[LIBRARY] / row.ours if LIBRARY in row.seconds else None),
             _shown(None if row.hand_written is None else row.hand_written / row.ours),
             *(_shown(row.share(it)) for it in _SHARES.values()),
         )

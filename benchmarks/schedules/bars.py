@@ -40,11 +40,16 @@ _FUSED_BY_NUMPY: Final = (
     "7×7 stencil",
 )
 """Nests that are measured in both ways to round; NumPy's speed is demanded where ours fuses, too."""
+_OF_GPU_COPY: Final = ("sum", "row sums", "column sums", "dot", "matrix-vector", "argmax")
+_GPU_SHARE: Final = 0.9
+"""Reductions, and the share of its copies' bandwidth that a GPU which is no software reaches in them."""
 _CPU_MEAN, _CPU_LEAST, _GPU_MEAN = 1.3, 1.0, 3.0
 
 
 def bars_of(row: Row) -> Iterator[Bar]:
     """The bars of one nest at full size. NumPy's speed is demanded of the faster of both ways to round."""
+    if row.scale == "large" and row.name in _OF_GPU_COPY and (share := row.share("copy")) is not None:
+        yield Bar(f"{row.title}: share of the copy's bandwidth", share, "at least", _GPU_SHARE)
     if row.device != "cpu":
         return
     if row.name in _OF_COPY and (share := row.share("copy")) is not None:
@@ -62,8 +67,12 @@ def bars_of(row: Row) -> Iterator[Bar]:
 
 
 def bars_of_all(rows: Sequence[Row]) -> Iterator[Bar]:
-    """Those of the geometric mean, over the nests for which `shaders/` has a kernel."""
-    ratios = [it.hand_written / it.ours for it in rows if it.hand_written is not None and isfinite(it.ours)]
+    """Those of the geometric mean, over the nests for which `shaders/` has a kernel: not of a GPU in hardware."""
+    ratios = [
+        it.hand_written / it.ours
+        for it in rows
+        if it.hand_written is not None and isfinite(it.ours) and it.scale != "large"
+    ]
     if ratios:
         wanted = _CPU_MEAN if rows[0].device == "cpu" else _GPU_MEAN
         what = f"geometric mean of the speed relative to shaders/, {len(ratios)} nests"

@@ -14,9 +14,10 @@ import click
 FOLDER = Path(__file__).parent / "by_hand"
 
 
-def read(file: Path | None, device: str) -> Mapping[str, Mapping[str, str]]:
-    """The tables of a file, or of ours for the kind of device."""
-    found = file or FOLDER / ("cpu.toml" if device == "cpu" else "gpu.toml")
+def read(file: Path | None, device: str, *, is_software: bool = True) -> Mapping[str, Mapping[str, str]]:
+    """The tables of a file, or of ours for the kind of device: the CPU, or a GPU, which may be software."""
+    ours = "cpu.toml" if device == "cpu" else "software_gpu.toml" if is_software else "gpu.toml"
+    found = file or FOLDER / ours
     try:
         return tomllib.loads(found.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:

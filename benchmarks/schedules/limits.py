@@ -11,6 +11,7 @@ from typing import Final
 from tinct.backend.cpu.aligned import aligned_zeros
 
 from ..peers.c import SOURCES, compiled, compiler
+from .problems import Limit
 
 _BYTES: Final = 64 << 20
 _ROUNDS: Final = 1_000_000
@@ -19,14 +20,32 @@ _CHAINS: Final = 12
 
 
 class Limits:
-    """Seconds of C that does nothing but copy, read, or multiply and add: `fma` in one operation, `separate` in two.
-    `copy` stores as compilers do, and is what shares are relative to; `copy_past_caches` uses stores that do not read
-    lines first.
-    """
+    """What is measured of a device: here nothing."""
 
     def __init__(self) -> None:
         self.best: dict[str, float] = {}
         """Bytes or operations a second, the most that was seen."""
+
+    def measure(self) -> None:
+        """One round of each."""
+
+    def close(self) -> None:
+        """Release what is measured with."""
+
+    def keep(self, name: str, rate: float) -> None:
+        """Remember a rate if it is the best."""
+        self.best[name] = max(rate, self.best.get(name, 0.0))
+
+
+class CpuLimits(Limits):
+    """Seconds of C that does nothing but copy, read, or multiply and add: `fma` in one operation, `separate` in two.
+    `copy` stores as compilers do, and is what shares are relative to; `copy_past_caches` uses stores that do not read
+    lines first. `limit` says which of them bounds a nest.
+    """
+
+    def __init__(self, limit: Limit) -> None:
+        super().__init__()
+        self._limit = limit
 
     @staticmethod
     def available() -> bool:
@@ -55,22 +74,26 @@ class Limits:
 
     def measure(self) -> None:
         """One round of each."""
+        if self._limit == "copy":
+            self._measure_bytes()
+        elif self._limit == "fma":
+            self._measure_operations()
+
+    def _measure_bytes(self) -> None:
         to, source = self._memory
         count = ctypes.c_int64(_BYTES // 4)
-        self._keep("copy", 2 * _BYTES, lambda: self._copies.copy(to, source, count))
-        self._keep("copy past caches", 2 * _BYTES, lambda: self._copies.copy_past_caches(to, source, count))
-        self._keep("read", _BYTES, lambda: self._copies.read_all(source, count))
+        self._timed("copy", 2 * _BYTES, lambda: self._copies.copy(to, source, count))
+        self._timed("copy past caches", 2 * _BYTES, lambda: self._copies.copy_past_caches(to, source, count))
+        self._timed("read", _BYTES, lambda: self._copies.read_all(source, count))
 
-    def measure_operations(self) -> None:
-        """One round of products and sums, fused and apart."""
+    def _measure_operations(self) -> None:
         result, rounds = ctypes.c_float(), ctypes.c_int64(_ROUNDS)
         cores = int(self._peaks.fused(ctypes.c_int64(1000), ctypes.byref(result)))
         work = 2 * _CHAINS * int(self._peaks.fma_lanes()) * cores * _ROUNDS
-        self._keep("fma", work, lambda: self._peaks.fused(rounds, ctypes.byref(result)))
-        self._keep("separate", work, lambda: self._peaks.separate(rounds, ctypes.byref(result)))
+        self._timed("fma", work, lambda: self._peaks.fused(rounds, ctypes.byref(result)))
+        self._timed("separate", work, lambda: self._peaks.separate(rounds, ctypes.byref(result)))
 
-    def _keep(self, name: str, work: int, call: Callable[[], object]) -> None:
+    def _timed(self, name: str, work: int, call: Callable[[], object]) -> None:
         started = time.perf_counter()
         call()
-        rate = work / (time.perf_counter() - started)
-        self.best[name] = max(rate, self.best.get(name, 0.0))
+        self.keep(name, work / (time.perf_counter() - started))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from math import inf
@@ -29,9 +30,11 @@ from tinct.tuning.nest_tuning import job_of
 from tinct.tuning.rejected import Rejected, first_line
 from tinct.tuning.trial_data import TrialData
 
+from .gpu_copy import GpuCopy
 from .hand_written import HandWritten, Prepared, hand_written
-from .limits import Limits
-from .problems import Problem
+from .libraries import Library
+from .limits import CpuLimits, Limits
+from .problems import Problem, Scale
 
 _ALLOWED = 1e-3
 """Results may differ from NumPy's by this share of the largest one: NumPy adds in another order, in blocks."""
@@ -42,7 +45,7 @@ _LEAST = 1e-3
 _LONG = 0.5
 """Seconds from which on a way is timed at its first run."""
 
-TUNED, BY_HAND, NUMPY, SHADERS = "tuned", "by hand", "NumPy", "shaders/"
+TUNED, BY_HAND, NUMPY, LIBRARY, SHADERS = "tuned", "by hand", "NumPy", "PyTorch", "shaders/"
 Way = Callable[[], float]
 
 
@@ -53,7 +56,7 @@ class Run:
     device: str
     rounds: int
     contract: bool
-    is_quick: bool
+    scale: Scale
 
 
 @dataclass(slots=True)
@@ -64,6 +67,7 @@ class Row:
 
     name: str
     device: str
+    scale: Scale
     contract: bool
     sizes: dict[str, int]
     traffic: int
@@ -101,12 +105,13 @@ class Row:
 
 def measured(problem: Problem, lowered: Mapping[str, LoweredNest], tuned: TunedNest | None, run: Run) -> Row:
     """All ways, in interleaved rounds. `lowered` has the tuned nest and that by hand, where there is one."""
-    sizes = problem.quick if run.is_quick else problem.sizes
+    sizes = problem.sizes_for(run.scale)
     data = TrialData(problem.nest.ir, sizes)
     values = {name: buffer_elements(it) for name, it in {**data.inputs, **data.outputs}.items()}
     row = Row(
         problem.name,
         run.device,
+        run.scale,
         run.contract,
         dict(sizes),
         sum(it.nbytes for it in values.values()),
@@ -114,13 +119,14 @@ def measured(problem: Problem, lowered: Mapping[str, LoweredNest], tuned: TunedN
         {way: print_decisions(it.decisions) for way, it in lowered.items()},
         attempts={} if tuned is None else _counts(tuned),
     )
-    limits, kernels = Limits(), list[Prepared]()
+    limits, kernels = _limits(problem, run), list[Prepared]()
     fitting = list(_fitting(problem, data, run, row.notes))
     with Bench(run.device, values, contract=run.contract, form="plain", patience=60.0) as bench:
         try:
             ways = _ways(problem, data, lowered, bench, run, fitting, kernels)
-            samples = _rounds(ways, run, partial(_measure_limits, problem, limits, run))
+            samples = _rounds(ways, run, limits.measure)
         finally:
+            limits.close()
             for it in kernels:
                 it.close()
     row.seconds = {name: min(it) for name, it in samples.items()}
@@ -134,14 +140,12 @@ def _fitting(problem: Problem, data: TrialData, run: Run, notes: list[str]) -> I
     that is stopped takes the buffers of all others on a GPU with it.
     """
     for kernel in hand_written(problem.name, data.sizes, data.inputs):
-        prepared = Prepared(kernel, data.inputs, run.device, contract=run.contract)
         try:
-            found = prepared.result()
+            with closing(Prepared(kernel, data.inputs, run.device, contract=run.contract)) as prepared:
+                found = prepared.result()
         except TinctError as error:
             notes.append(f"{kernel.name} is left out: {first_line(error)}")
             continue
-        finally:
-            prepared.close()
         expected = problem.numpy(*data.inputs.values()) if kernel.expected is None else kernel.expected
         _check(f"{problem.name}, {kernel.name}", expected, found)
         yield kernel
@@ -152,13 +156,11 @@ def _counts(tuned: TunedNest) -> dict[str, int]:
     return {status: sum(it.status == status for it in tuned.attempts) for status in statuses}
 
 
-def _measure_limits(problem: Problem, limits: Limits, run: Run) -> None:
-    if run.device != "cpu" or not limits.available():
-        return
-    if problem.limit == "copy":
-        limits.measure()
-    elif problem.limit == "fma":
-        limits.measure_operations()
+def _limits(problem: Problem, run: Run) -> Limits:
+    """What is measured of the device in each round, if anything is."""
+    if run.device == "cpu":
+        return CpuLimits(problem.limit) if CpuLimits.available() else Limits()
+    return GpuCopy(run.device) if run.scale == "large" and problem.limit == "copy" else Limits()
 
 
 def _ways(
@@ -184,6 +186,10 @@ def _ways(
             raise click.ClickException(f"{problem.name}, {name}: {error}") from None
         _check(f"{problem.name}, {name}", expected, found)
         ways[name] = partial(_seconds_of, bench, job)
+    if run.device != "cpu" and Library.has(problem.name):
+        library = Library(problem.name, inputs)
+        _check(f"{problem.name}, {LIBRARY}", expected, library.result())
+        ways[LIBRARY] = library.seconds
     for kernel in fitting:
         kernels.append(Prepared(kernel, inputs, run.device, contract=run.contract))
         ways[SHADERS + kernel.name] = kernels[-1].seconds

@@ -18,6 +18,8 @@ from .references import Array
 Sizes = Mapping[str, int]
 Limit = Literal["", "copy", "fma"]
 """What a share is measured of: the bandwidth of a copy, or the machine's fused multiply-adds."""
+Scale = Literal["quick", "full", "large"]
+"""Sizes to see that all works, those of the bars, and larger ones for GPUs that are no software."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,8 @@ class Problem:
     """A nest at sizes. `numpy` computes its only output; `operations` counts additions and products.
 
     `limit` is what bounds its speed at best. `rounding` says whether the CPU rounds products and sums apart, fuses
-    them, or is measured in both ways.
+    them, or is measured in both ways. `large` are the sizes on a GPU that is no software: what is smaller is in its
+    caches, or done before it is warm.
     """
 
     name: str
@@ -36,6 +39,13 @@ class Problem:
     operations: Callable[[Sizes], int] = lambda _: 0
     limit: Limit = ""
     rounding: tuple[Literal["exact", "contracted"], ...] = ("exact",)
+    large: Sizes | None = None
+
+    def sizes_for(self, scale: Scale) -> Sizes:
+        """Those to measure at."""
+        if scale == "quick":
+            return self.quick
+        return self.sizes if scale == "full" or self.large is None else self.large
 
     def traffic(self) -> int:
         """The bytes of all inputs and of the output, at full sizes."""
@@ -65,6 +75,7 @@ def _rows(rows: int, columns: int) -> Sizes:
 _BOTH: Final = ("exact", "contracted")
 _FUSED: Final = ("contracted",)
 _WIDE, _LONG, _FEW = _rows(4096, 4096), _rows(4096, 1024), _rows(64, 100)
+_HUGE, _MANY = _rows(16384, 16384), _rows(1 << 18, 1024)
 _ODD: Final = {"m": 1000, "n": 777, "inner": 333}
 _PICTURE: Final = {"h": 4096, "w": 4096}
 _SMALL_PICTURE: Final = {"h": 40, "w": 50}
@@ -79,13 +90,22 @@ def problems() -> list[Problem]:
 
 
 def _sums() -> list[Problem]:
-    long, short = {"n": 1 << 24}, {"n": 5000}
+    long, short, huge = {"n": 1 << 24}, {"n": 5000}, {"n": 1 << 28}
     return [
-        Problem("sum", nests.total(), long, short, references.total, limit="copy"),
-        Problem("row sums", nests.row_sums(), _WIDE, _FEW, references.row_sums, limit="copy"),
-        Problem("column sums", nests.column_sums(), _WIDE, _FEW, references.column_sums, limit="copy"),
-        Problem("dot", nests.dot(), long, short, references.dot, limit="copy"),
-        Problem("matrix-vector", nests.matvec(), _WIDE, _FEW, references.dot, _of("rows", "columns"), "copy"),
+        Problem("sum", nests.total(), long, short, references.total, limit="copy", large=huge),
+        Problem("row sums", nests.row_sums(), _WIDE, _FEW, references.row_sums, limit="copy", large=_HUGE),
+        Problem("column sums", nests.column_sums(), _WIDE, _FEW, references.column_sums, limit="copy", large=_HUGE),
+        Problem("dot", nests.dot(), long, short, references.dot, limit="copy", large=huge),
+        Problem(
+            "matrix-vector",
+            nests.matvec(),
+            _WIDE,
+            _FEW,
+            references.dot,
+            _of("rows", "columns"),
+            "copy",
+            large=_HUGE,
+        ),
         Problem("histogram", nests.histogram(), long, short, references.histogram),
     ]
 
@@ -128,10 +148,10 @@ def _convolutions() -> list[Problem]:
 
 def _of_rows() -> list[Problem]:
     return [
-        Problem("transpose", nests.transposed(), _WIDE, _FEW, references.transposed, limit="copy"),
-        Problem("softmax", nests.softmax(), _LONG, _FEW, references.softmax, limit="copy"),
-        Problem("layer norm", nests.layer_norm(), _LONG, _FEW, references.layer_norm, limit="copy"),
-        Problem("argmax", nests.argmax(), _WIDE, _FEW, references.argmax, limit="copy"),
+        Problem("transpose", nests.transposed(), _WIDE, _FEW, references.transposed, limit="copy", large=_HUGE),
+        Problem("softmax", nests.softmax(), _LONG, _FEW, references.softmax, limit="copy", large=_MANY),
+        Problem("layer norm", nests.layer_norm(), _LONG, _FEW, references.layer_norm, limit="copy", large=_MANY),
+        Problem("argmax", nests.argmax(), _WIDE, _FEW, references.argmax, limit="copy", large=_HUGE),
     ]
 
 

@@ -262,23 +262,34 @@ def test_nests_are_compared_with_kernels_by_hand(name: str, tmp_path: Path) -> N
         assert row["notes"] == []
 
 
-@pytest.mark.parametrize("device", ["cpu", "gpu"])
-def test_decisions_by_hand_are_legal(device: str) -> None:
+@pytest.mark.parametrize(("device", "is_software"), [("cpu", True), ("gpu", True), ("gpu", False)])
+def test_decisions_by_hand_are_legal(device: str, is_software: bool) -> None:
     known = {it.name: it for it in nests()}
-    for name, texts in read(None, device).items():
+    for name, texts in read(None, device, is_software=is_software).items():
         for text in texts.values():
-            for sizes in (known[name].sizes, known[name].quick):
+            for sizes in map(known[name].sizes_for, ("quick", "full", "large")):
                 assert known[name].nest.lower(text, sizes=sizes, reassociate=True).stages
 
 
 def test_bars_are_ratios_of_one_row() -> None:
-    row = Row("sum", "cpu", False, {}, 100, 0, {}, {"tuned": 2.0, "by hand": 1.0, "NumPy": 3.0, "shaders/a": 2.5})
+    row = Row(
+        "sum", "cpu", "full", False, {}, 100, 0, {}, {"tuned": 2.0, "by hand": 1.0, "NumPy": 3.0, "shaders/a": 2.5}
+    )
     row.limits = {"copy": 40.0}
     of_copy, of_numpy, of_shaders = bars_of(row)
     assert (of_copy.figure, of_copy.holds) == (1.25, True)
     assert (of_numpy.figure, of_shaders.figure) == (1.5, 1.25)
     (mean,) = bars_of_all([row])
     assert (mean.figure, mean.holds) == (pytest.approx(1.25), False)
+
+
+def test_bars_of_a_gpu_in_hardware() -> None:
+    """Reductions are measured by its copies; how much faster they are than `shaders/` has no bar."""
+    row = Row("sum", "gpu", "large", False, {}, 100, 0, {}, {"tuned": 2.0, "NumPy": 3.0, "shaders/a": 2.5})
+    row.limits = {"copy": 40.0}
+    (of_copy,) = bars_of(row)
+    assert (of_copy.figure, of_copy.wanted, of_copy.holds) == (1.25, 0.9, True)
+    assert not list(bars_of_all([row]))
 
 
 def test_seeds_of_the_tuner_are_compared_with_the_best_of_all(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import tinct
 from tinct import Nest
+from tinct.backend.gpu import GpuDevice
 
 RANDOM = np.random.default_rng(0)
 A = RANDOM.integers(-9, 9, (14, 12)).astype(np.float32)
@@ -40,7 +41,7 @@ def test_tiles_of_a_product(device: str) -> None:
 def test_copies_have_barriers_padding_and_two_places() -> None:
     wgsl = product().lower(STAGED).wgsl
     assert "var<workgroup> a_tile: array<f32, 96>;" in wgsl  # 2 places of 8 rows of 5 and 1
-    assert "var<workgroup> b_tile: array<f32, 80>;" in wgsl
+    assert "var<workgroup> b_tile: array<vec4f, 20>;" in wgsl
     single = STAGED.replace(" double", "")
     loops = [it[it.index("for (var k_0") :] for it in (product().lower(single).wgsl, wgsl.replace("stage b0", ""))]
     assert [it.count("workgroupBarrier()") for it in loops] == [2, 2]
@@ -162,3 +163,68 @@ def test_functions_that_take_no_vectors_are_applied_to_components() -> None:
     for device in ("interp", "cpu"):
         results = nest.lower("i: workgroup * vector(4)").run({"x": x_array}, device=device)
         assert results["y"].tolist() == nest.run({"x": x_array})["y"].tolist()
+
+
+def copied_product(point: str) -> str:
+    """The WGSL of a product whose inputs are copied, after its results were compared."""
+    a, sizes = RANDOM.integers(-9, 9, (16, 12)).astype(np.float32), {"m": 16, "n": 20, "l": 12}
+    lowered = product().lower(point, sizes=sizes)
+    for device in ("interp", "cpu", "gpu"):
+        if device != "gpu" or GpuDevice.available():
+            assert lowered.run({"a": a, "b": B}, device=device)["c"].tolist() == (a @ B).tolist()
+    return lowered.wgsl
+
+
+BLOCKS = "i: workgroup * invocation(2) * unrolled(4)\nj: workgroup * invocation(4) * vector(4)\n"
+
+
+def test_copies_are_of_vectors_where_vectors_are_read() -> None:
+    """Those along rows are loaded as vectors from the array, too; others are put together: the copy is transposed."""
+    point = BLOCKS + "k: loop * loop(4)\norder: k.0, k.1, i.2, j.2\nstage a0 at k.0 pad(4)\nstage b0 at k.0\n"
+    wgsl = copied_product(point)
+    assert "var<workgroup> a_tile: array<vec4f, 12>;" in wgsl  # 4 columns of 8 rows and 4
+    assert "var<workgroup> b_tile: array<vec4f, 16>;" in wgsl
+    assert "= vec4f(a[" in wgsl
+    assert "@group(0) @binding(1) var<storage, read> b: array<vec4f>;" in wgsl
+    assert wgsl.count(" = a_tile[") == wgsl.count(" = b_tile[") == 1
+
+
+def test_the_innermost_level_decides_which_vectors_a_copy_has() -> None:
+    """What is written out along k outside of the rows reads elements of four rows; inside of them, four of one row."""
+    point = BLOCKS + "k: loop * unrolled(4)\norder: k.0, {}, j.2\nstage a0 at k.0\nstage b0 at k.0\n"
+    outside, inside = (copied_product(point.format(it)) for it in ("k.1, i.2", "i.2, k.1"))
+    bound = "@group(0) @binding(0) var<storage, read> a: array<{}>;"
+    assert bound.format("f32") in outside
+    assert bound.format("vec4f") in inside
+    assert all("a_tile: array<vec4f" in it for it in (outside, inside))
+
+
+def test_copies_of_narrow_vectors_and_of_scalars() -> None:
+    """Two rows are a vector of two; what levels outside of the copy have written out is no vector."""
+    narrow = BLOCKS.replace("invocation(2) * unrolled(4)", "invocation(4) * unrolled(2)")
+    wgsl = copied_product(narrow + "k: loop * loop(4)\norder: k.0, k.1, i.2, j.2\nstage a0 at k.0 double\n")
+    assert "var<workgroup> a_tile: array<vec2f, 32>;" in wgsl  # two places of 4 columns of 8 rows
+    outside = "i: loop * unrolled(4)\nj: workgroup\nk: loop * loop(4)\norder: i.0, i.1, k.0, k.1\nstage a0 at k.0\n"
+    assert "a_tile: array<f32, 4>;" in copied_product(outside)
+
+
+@pytest.mark.parametrize("boundary", ["clamp", "zero"])
+def test_a_window_in_workgroup_memory_is_read_as_vectors_where_it_moves_by_whole_ones(boundary: str) -> None:
+    nest = Nest("shifted")
+    i, j = nest.dim("h"), nest.dim("w")
+    places = [
+        nest.load("x", "f32", [i + a, j + b], boundary=boundary, extents=["h", "w"])
+        for a in (-1, 1)
+        for b in (-4, 0, 4)
+    ]
+    nest.store("y", sum(places[1:], places[0]), [i, j])
+    point = "i: workgroup * invocation(4)\nj: workgroup * invocation(2) * vector(4)\nstage x\n"
+    lowered = nest.lower(point)
+    assert "var<workgroup> x_tile: array<vec4f, 24>;" in lowered.wgsl  # 6 rows of 16 elements
+    x = RANDOM.integers(-9, 9, (7, 18)).astype(np.float32)
+    expected = nest.run({"x": x})["y"].tolist()
+    for device in ("interp", "cpu"):
+        assert lowered.run({"x": x}, device=device)["y"].tolist() == expected
+    odd = nest.lower(point.replace("vector(4)", "vector(2)"))
+    assert "array<vec2f, " in odd.wgsl
+    assert odd.run({"x": x})["y"].tolist() == expected

@@ -71,6 +71,20 @@ def test_replays_and_dispatches_take_effect_in_order(gpu: str) -> None:
             np.testing.assert_array_equal(a.numpy(), b.numpy() - np.uint32(1))
 
 
+def test_executions_are_timed(gpu: str) -> None:
+    """They take effect, after what was recorded before, and more of them take longer."""
+    with tinct.Session(gpu) as session:
+        replay, a, b = swapping(session)
+        assert replay.prepare()
+        replay.run(1)
+        assert replay.prepare()
+        assert replay.seconds(2, timeout=60) > 0
+        assert (a.device, b.device) == ("gpu", "gpu")
+        assert b.numpy().tolist() == a.numpy().tolist() or a.numpy()[0] in (2, 3)
+        few, many = replay.seconds(10), replay.seconds(2000)
+        assert 0 < few < many
+
+
 def test_clears_copies_and_arguments_in_a_buffer(gpu: str) -> None:
     with tinct.Session(gpu) as session:
         total, grid = session.empty(np.uint32, label="total"), session.buffer(np.array([2, 3, 4], np.uint32))

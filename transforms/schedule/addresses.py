@@ -51,11 +51,14 @@ class Addresses:
     @contextmanager
     def written_as(self, point: Point) -> Generator[None]:
         """Inside of the `with`, written-out levels are at these iterations."""
+        before = [(name, self.written.get(name), self.at.get(name)) for name, _ in point]
         self.written.update(point)
         self.at.update((name, u32(number)) for name, number in point)
         yield
-        for name, _ in point:
+        for name, number, value in before:
             del self.written[name], self.at[name]
+            if number is not None and value is not None:
+                self.written[name], self.at[name] = number, value
 
     @contextmanager
     def guarded(self, conditions: Sequence[Value]) -> Generator[None]:
@@ -189,10 +192,15 @@ class Addresses:
                 return self.index(name)
             return self.part_of_index(dimension, names, name=f"{dimension}_by_{width}", unit=width)
 
-        extent = self.decided.scope.arrays[access.array].extents[-1]
-        length = Affine((), size_of(extent, self.decided.sizes) // width)
-        subscripts = [*(self.affine(it, {}) for it in access.subscripts[:-1]), self.summed(last, value_of)]
-        return self.pointer(access.array, subscripts, [*self.decided.scope.arrays[access.array].extents[:-1], length])
+        return self.vector_at(
+            access.array, [*(self.affine(it, {}) for it in access.subscripts[:-1]), self.summed(last, value_of)]
+        )
+
+    def vector_at(self, array: str, subscripts: Sequence[Value]) -> Value:
+        """The pointer to an element of an array of vectors; the last subscript counts these."""
+        *others, last = self.decided.scope.arrays[array].extents
+        length = Affine((), size_of(last, self.decided.sizes) // self.frame.widths[array])
+        return self.pointer(array, subscripts, [*others, length])
 
     def loaded(self, load: Load, indices: Indices) -> Value:
         """The element that a load gives, with tests of the subscripts that may be outside of the array."""

@@ -561,13 +561,13 @@ class _Lowering(Addresses):
                 assert_never(value)
 
     def load_or_vector(self, load: Load, indices: Indices) -> Value:
+        if load.name in self.staging.tiles:
+            return self.staging.loaded(load)
         if load.array in self.frame.widths:
             level = self.active_vector(load.dimensions)
             assert level is not None, "an array of vectors has no other loads"
             return self.frame.builder.load(self.vector_pointer(load, level))
         used = [indices.get(it.name, it.name) for subscript in load.subscripts for it in subscript.terms]
-        if load.name in self.staging.tiles:
-            return self.for_each_component(used, partial(self.staging.loaded, load))
         return self.for_each_component(used, partial(self.loaded, load, indices))
 
     def number(self, index: Index, indices: Indices) -> Value:

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
+from ...ir import types as w
 from ...ir.core import nodes as c
 from ...ir.core.builder import u32
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
 from ...ir.schedule.functions import scalar_type
-from ...ir.schedule.nodes import Affine, Buffering, LevelName, Load, Stage
+from ...ir.schedule.nodes import Affine, Buffering, LevelName, Load, Stage, Term
 from .addresses import Addresses
-from .tiles import Tile, is_free, span, tile_of
+from .tiles import InnerLevel, Tile, is_free, span, tile_of
+from .vectors import vector_of
 
 MOST_STEPS = 8
 """The most elements that one invocation copies in code that is written out; for more, there is a loop."""
@@ -35,9 +37,10 @@ class Staging:
         for stage in decided.stages:
             tile = tile_of(stage, decided)
             self.tiles.update(dict.fromkeys(stage.loads, tile))
-            store = scalar_type(tile.loads[0].type)
+            scalar = scalar_type(tile.loads[0].type)
+            store = scalar if tile.width == 1 else w.vector(tile.width, scalar)
             name = f"{tile.loads[0].array}_tile"
-            self.memory[stage] = self.addresses.frame.shared(name, store, tile.length * tile.places)
+            self.memory[stage] = self.addresses.frame.shared(name, store, tile.length * tile.places // tile.width)
 
     def enter(self, stages: Sequence[Stage]) -> None:
         """Before a loop that makes copies: invocations may still read those of an earlier execution of the loop."""
@@ -63,42 +66,64 @@ class Staging:
             return u32(0)
         frame = self.addresses.frame
         turn = frame.binary(BinaryOp.REMAINDER, self.addresses.at[at], u32(2))
-        return frame.binary(BinaryOp.MULTIPLY, turn, u32(tile.length))
+        return frame.binary(BinaryOp.MULTIPLY, turn, u32(tile.length // tile.width))
 
     def _copy(self, tile: Tile) -> None:
         count, lane = self.addresses.lane()
-        steps = -(-tile.elements // count)
+        copied = tile.elements // tile.width
+        steps = -(-copied // count)
         builder = self.addresses.frame.builder
         if steps <= MOST_STEPS:
             for step in range(steps):
-                is_last = (step + 1) * count > tile.elements
+                is_last = (step + 1) * count > copied
                 self._copy_one(tile, self.addresses.frame.binary(BinaryOp.ADD, lane, u32(step * count)), is_last)
             return
         with builder.counting(u32(0), u32(steps), name=self.addresses.frame.name("step")) as turn:
             ahead = self.addresses.frame.binary(BinaryOp.MULTIPLY, turn, u32(count))
             number = self.addresses.frame.binary(BinaryOp.ADD, ahead, lane)
-            self._copy_one(tile, number, tile.elements % count > 0)
+            self._copy_one(tile, number, copied % count > 0)
 
     def _copy_one(self, tile: Tile, number: Value, is_tested: bool) -> None:
+        """Copy an element, or a vector of them. Invocations next to each other copy what lies next to each other in the
+        array.
+        """
         frame = self.addresses.frame
         with ExitStack() as stack:
             if is_tested:
-                condition = frame.builder.binary(BinaryOp.LESS, number, u32(tile.elements))
+                condition = frame.builder.binary(BinaryOp.LESS, number, u32(tile.elements // tile.width))
                 stack.enter_context(frame.builder.when(condition))
             stack.enter_context(self.addresses.block())
             coordinates = self._coordinates(tile, number)
-            firsts = [self._first(it, tile) for it in tile.first]
+            is_in_order = tile.along == len(tile.extents) - 1 and not tile.stage.padding
+            to = number if is_in_order else self._offset(tile, coordinates)
+            frame.builder.store(self._element(tile, to), self._fetched(tile, coordinates))
+
+    def _fetched(self, tile: Tile, coordinates: Sequence[Value]) -> Value:
+        """What the array has at a place in the tile: an element, or a vector."""
+        frame, load = self.addresses.frame, tile.loads[0]
+        firsts = [self._first(it, tile) for it in tile.first]
+        if load.array in frame.widths:
+            firsts[-1] = frame.binary(BinaryOp.DIVIDE, firsts[-1], u32(tile.width))
             subscripts = [frame.binary(BinaryOp.ADD, *it) for it in zip(firsts, coordinates, strict=True)]
-            load = tile.loads[0]
-            value = self.addresses.fetched(load, subscripts, range(len(subscripts)))
-            to = self._offset(tile, coordinates) if tile.stage.padding else number
-            frame.builder.store(self._element(tile, to), value)
+            return frame.builder.load(self.addresses.vector_at(load.array, subscripts))
+        parts: list[Value] = []
+        for lane in range(tile.width):
+            places = list(coordinates)
+            if tile.width > 1:
+                scaled = frame.binary(BinaryOp.MULTIPLY, places[tile.along], u32(tile.width))
+                places[tile.along] = frame.binary(BinaryOp.ADD, scaled, u32(lane))
+            subscripts = [frame.binary(BinaryOp.ADD, *it) for it in zip(firsts, places, strict=True)]
+            parts.append(self.addresses.fetched(load, subscripts, range(len(subscripts))))
+        return parts[0] if tile.width == 1 else vector_of(frame.builder, parts)
 
     def _coordinates(self, tile: Tile, number: Value) -> list[Value]:
-        """The place in the tile of the element with a number."""
+        """The place in the tile of the element with a number, or of the vector, of which there are fewer."""
         frame, left = self.addresses.frame, number
+        extents = list(tile.extents)
+        if tile.width > 1:
+            extents[tile.along] //= tile.width
         found: list[Value] = []
-        for extent in reversed(tile.extents[1:]):
+        for extent in reversed(extents[1:]):
             found.append(frame.binary(BinaryOp.REMAINDER, left, u32(extent)) if extent > 1 else u32(0))
             left = frame.binary(BinaryOp.DIVIDE, left, u32(extent)) if extent > 1 else left
         return [left, *reversed(found)] if tile.extents else []
@@ -108,10 +133,12 @@ class Staging:
         return self.addresses.frame.builder.access(self.memory[tile.stage], [at])
 
     def _offset(self, tile: Tile, coordinates: Sequence[Value]) -> Value:
+        """The number of an element or vector in memory, whose coordinate along `tile.along` counts these, too."""
         frame = self.addresses.frame
         offset: Value = u32(0)
-        for stride, coordinate in zip(tile.strides, coordinates, strict=True):
-            offset = frame.binary(BinaryOp.ADD, offset, frame.binary(BinaryOp.MULTIPLY, coordinate, u32(stride)))
+        for position, (stride, coordinate) in enumerate(zip(tile.strides, coordinates, strict=True)):
+            steps = 1 if position == tile.along else stride // tile.width
+            offset = frame.binary(BinaryOp.ADD, offset, frame.binary(BinaryOp.MULTIPLY, coordinate, u32(steps)))
         return offset
 
     def _first(self, subscript: Affine, tile: Tile) -> Value:
@@ -126,6 +153,21 @@ class Staging:
 
         return self.addresses.summed(subscript, value_of)
 
+    def _vectors_before(self, term: Term, tile: Tile, width: int) -> Value:
+        """How many vectors of a row are before the one that the shared levels of a dimension choose."""
+        decided, frame = self.addresses.decided, self.addresses.frame
+        total: Value = u32(0)
+        for level, stride in decided.strides(term.name).items():
+            if not is_free(level, tile.stage, decided):
+                continue
+            step = term.coefficient * stride
+            if step % width:  # the level that reads vectors: it is written out
+                total = frame.binary(BinaryOp.ADD, total, u32(self.addresses.written[level] * step // width))
+            else:
+                scaled = frame.binary(BinaryOp.MULTIPLY, self.addresses.at[level], u32(step // width))
+                total = frame.binary(BinaryOp.ADD, total, scaled)
+        return total
+
     def _part(self, dimension: str, stage: Stage, *, is_shared: bool) -> Value:
         """What levels contribute to the index: those whose iterations share the copy, or all others."""
         decided = self.addresses.decided
@@ -134,18 +176,51 @@ class Staging:
         return self.addresses.part_of_index(dimension, levels, name=f"{dimension}_{'in' if is_shared else 'from'}")
 
     def loaded(self, load: Load) -> Value:
-        """The element of a load, from the copy."""
+        """What a load gives, from the copy: the elements of a vector, or one of them."""
         tile = self.tiles[load.name]
+        inner = tile.inner
+        if inner is None:
+            used = [it.name for subscript in load.subscripts for it in subscript.terms]
+            return self.addresses.for_each_component(used, lambda: self._scalar(load, tile))
+        is_whole = self.addresses.decided.count(inner.level) == inner.width
+        if is_whole and self.addresses.active_vector(load.dimensions) == inner.level:
+            return self._vector(load, tile, inner, 0)
+        return self.addresses.for_each_component(load.dimensions, lambda: self._component(load, tile, inner))
+
+    def _component(self, load: Load, tile: Tile, inner: InnerLevel) -> Value:
+        """The element at the current iteration of the level that reads vectors."""
+        number = self.addresses.written[inner.level]
+        whole = self._vector(load, tile, inner, number // inner.width)
+        return self.addresses.frame.builder.access(whole, [u32(number % inner.width)])
+
+    def _vector(self, load: Load, tile: Tile, inner: InnerLevel, number: int) -> Value:
+        """The vector with a number among those that the level reads, at the current iterations of all others."""
+        others = frozenset(
+            it for it in self.addresses.written.items() if it[0].dimension in load.dimensions and it[0] != inner.level
+        )
+        with self.addresses.written_as(((inner.level, number * inner.width),)):
+            return self.addresses.memo(
+                ("vector of a copy", load.name, number, others), lambda: self._scalar(load, tile)
+            )
+
+    def _scalar(self, load: Load, tile: Tile) -> Value:
+        """What memory has at the current iterations of all levels."""
         distances = [it.constant - first.constant for it, first in zip(load.subscripts, tile.first, strict=True)]
-        coordinates = [self._coordinate(*it, tile) for it in zip(tile.first, distances, strict=True)]
+        coordinates = [self._coordinate(at, distance, tile) for at, distance in enumerate(distances)]
         return self.addresses.frame.builder.load(self._element(tile, self._offset(tile, coordinates)))
 
-    def _coordinate(self, subscript: Affine, distance: int, tile: Tile) -> Value:
-        """Where in the tile a subscript is: at `distance` from the first one, plus what shared levels contribute."""
-        frame = self.addresses.frame
-        place: Value = u32(distance)
-        for term in subscript.terms:
+    def _coordinate(self, position: int, distance: int, tile: Tile) -> Value:
+        """Where in the tile a subscript is: at `distance` from the first one, plus what shared levels contribute. Along
+        the rows, whole vectors count.
+        """
+        frame, inner = self.addresses.frame, tile.inner
+        width = inner.width if inner is not None and position == inner.position else 1
+        place: Value = u32(distance // width)
+        for term in tile.first[position].terms:
             if term.name in frame.sizes:
+                continue
+            if width > 1:
+                place = frame.binary(BinaryOp.ADD, self._vectors_before(term, tile, width), place)
                 continue
             part = self._part(term.name, tile.stage, is_shared=True)
             if term.coefficient < 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from ...ir.hints import unknown_name
@@ -18,6 +18,17 @@ MOST_PADDING = 64
 
 
 @dataclass(frozen=True, slots=True)
+class InnerLevel:
+    """A written-out level, or one of vectors, whose iterations read neighbours along a subscript of a copy: `width` of
+    them at a time, as a vector.
+    """
+
+    level: LevelName
+    position: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
 class Tile:
     """The elements of an array that the loads of a stage need while the levels outside of the copy stand still.
 
@@ -29,12 +40,29 @@ class Tile:
     first: tuple[Affine, ...]
     """The subscripts with the least constants among the loads."""
     extents: tuple[int, ...]
+    inner: InnerLevel | None = None
+
+    @property
+    def width(self) -> int:
+        """The elements of each vector that memory consists of; 1 for scalars."""
+        return 1 if self.inner is None else self.inner.width
+
+    @property
+    def along(self) -> int:
+        """The position of the subscript whose neighbours lie beside each other in memory: the last one, but for vectors
+        of others.
+        """
+        return len(self.extents) - 1 if self.inner is None else self.inner.position
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """How far apart neighbours along each subscript are in memory."""
-        rows = [*self.extents[:-1], self.extents[-1] + self.stage.padding] if self.extents else []
-        return tuple(prod(rows[it + 1 :]) for it in range(len(rows)))
+        """How many elements apart neighbours along each subscript are in memory. Rows are whole vectors."""
+        found, apart = [0] * len(self.extents), 1
+        for position in (self.along, *(it for it in reversed(range(len(self.extents))) if it != self.along)):
+            found[position] = apart
+            row = self.extents[position] + (self.stage.padding if position == self.along else 0)
+            apart *= -(-row // self.width) * self.width if position == self.along else row
+        return tuple(found)
 
     @property
     def elements(self) -> int:
@@ -44,7 +72,11 @@ class Tile:
     @property
     def length(self) -> int:
         """The elements of memory for one copy."""
-        return self.extents[0] * self.strides[0] if self.extents else 1
+        if not self.extents:
+            return 1
+        outermost = 0 if self.along > 0 or len(self.extents) == 1 else 1
+        rows = self.extents[outermost] + (self.stage.padding if outermost == self.along else 0)
+        return -(-rows // self.width) * self.width if outermost == self.along else rows * self.strides[outermost]
 
     @property
     def places(self) -> int:
@@ -61,7 +93,36 @@ def tile_of(stage: Stage, decided: Decided) -> Tile:
         first.append(Affine(subscripts[0].terms, min(constants)))
         steps = [abs(it.coefficient) * (span(it.name, stage, decided) - 1) for it in subscripts[0].terms]
         extents.append(sum(steps) + max(constants) - min(constants) + 1)
-    return Tile(stage, loads, tuple(first), tuple(extents))
+    found = Tile(stage, loads, tuple(first), tuple(extents))
+    inner = [level for position in range(len(first)) for level in _inner_levels(found, position, decided)]
+    # The components of a vector are used soonest one after another by the innermost level.
+    return replace(found, inner=max(inner, key=lambda it: decided.order.index(it.level), default=None))
+
+
+def _inner_levels(tile: Tile, position: int, decided: Decided) -> Iterator[InnerLevel]:
+    """The levels whose iterations read whole vectors along a subscript, wherever all others are."""
+    terms = [it for it in tile.first[position].terms if it.name in decided.scope.dimensions]
+    apart = [it.subscripts[position].constant - tile.first[position].constant for it in tile.loads]
+    for term in terms:
+        level = decided.names(term.name)[-1]
+        others = (it for at, it in enumerate(tile.first) if at != position)
+        if term.coefficient != 1 or any(it.name == term.name for other in others for it in other.terms):
+            continue
+        is_written_out = decided.execution(level) in (Execution.UNROLLED, Execution.VECTOR)
+        if not (is_written_out and is_free(level, tile.stage, decided)):
+            continue
+        steps = [
+            it.coefficient * stride
+            for it in terms
+            for name, stride in decided.strides(it.name).items()
+            if name != level and is_free(name, tile.stage, decided)
+        ]
+        if min(steps, default=0) < 0:
+            continue
+        count = decided.count(level) or 1
+        width = next((it for it in (4, 2) if not any(step % it for step in (count, *steps, *apart))), None)
+        if width is not None:
+            yield InnerLevel(level, position, width)
 
 
 def span(name: str, stage: Stage, decided: Decided) -> int:

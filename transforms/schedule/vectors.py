@@ -14,6 +14,7 @@ from ...ir.schedule.extents import value_of
 from ...ir.schedule.nodes import Affine, Boundary, Load, Map, Store, Term
 from ...ir.schedule.scope import used_by
 from .decided import Decided
+from .tiles import Tile, tile_of
 
 
 def vector_arrays(decided: Decided) -> dict[str, int]:
@@ -24,17 +25,41 @@ def vector_arrays(decided: Decided) -> dict[str, int]:
         if isinstance(it, Map)
         for load in decided.demand(used_by(it)).loads
     }
-    staged = {load for stage in decided.stages for load in stage.loads}
+    tiles = [tile_of(it, decided) for it in decided.stages]
+    staged = {load.name: tile for tile in tiles for load in tile.loads}
     widths: dict[str, set[int]] = {}
     for it in decided.nest.body:
         if isinstance(it, (Load, Store)):
-            is_scalar = isinstance(it, Load) and it.name in mapped | staged
-            widths.setdefault(it.array, set()).add(1 if is_scalar else aligned_width(it, decided))
+            if it.name in mapped if isinstance(it, Load) else False:
+                width = 1
+            elif isinstance(it, Load) and it.name in staged:
+                width = _width_of_copy(it, staged[it.name], decided)
+            else:
+                width = aligned_width(it, decided)
+            widths.setdefault(it.array, set()).add(width)
     return {
         array: max(found)
         for array, found in widths.items()
         if len(found) == 1 and found != {1} and array not in decided.scalars
     }
+
+
+def _width_of_copy(load: Load, tile: Tile, decided: Decided) -> int:
+    """The width of the aligned vectors that a copy in workgroup memory consists of; 1 if the array has other ones."""
+    inner = tile.inner
+    if inner is None or tile.along != len(tile.extents) - 1 or load.boundary is not Boundary.INSIDE:
+        return 1
+    first = _without_sizes(tile.first[-1], decided)
+    extent = _known(decided.scope.arrays[load.array].extents[-1], decided)
+    if first is None or not extent or load.array in decided.partials or load.array in decided.packed:
+        return 1
+    steps = [
+        it.coefficient * stride
+        for it in first.terms
+        for level, stride in decided.strides(it.name).items()
+        if level != inner.level
+    ]
+    return 1 if any(it % inner.width for it in (extent, first.constant, *steps)) else inner.width
 
 
 def aligned_width(access: Load | Store, decided: Decided) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from .gpu_launch import GpuLaunch
 from .gpu_side import GpuPlace, GpuSide
+from .launches import Launch
 from .memory import Memory
 
 if TYPE_CHECKING:
@@ -89,18 +90,37 @@ class GpuReplay:
         With a limit, what is recorded before is waited for, and then the executions. A process that is stopped leaves
         what the steps write torn.
         """
-        queue, prepared = self._side.queue(), self._prepared
-        assert prepared is not None
-        assert queue is self._queue
+        queue, prepared = self._started()
         if timeout is not None:
             self._side.wait()
         with self._side.watched():
             self._side.writes(self._numbers, self._name)
             queue.replay(prepared, executions, phase=phase)
-        for memory in self._written.values():
-            memory.wrote(self._place)
+        self._mark_written()
         if timeout is not None:
             self._side.wait(timeout)
+
+    def seconds(self, executions: int, *, timeout: float | None = None) -> float:
+        """The time that executions take from the first phase on, as `GpuQueue.seconds` measures it; `prepare` comes
+        first. All that is recorded before is waited for.
+        """
+        queue, prepared = self._started()
+        with self._side.watched():
+            self._side.writes(self._numbers, self._name)
+            found = queue.seconds(prepared, executions, timeout=timeout)
+        self._side.done()
+        self._mark_written()
+        return found
+
+    def _started(self) -> tuple[GpuQueue, Prepared]:
+        queue, prepared = self._side.queue(), self._prepared
+        assert prepared is not None
+        assert queue is self._queue
+        return queue, prepared
+
+    def _mark_written(self) -> None:
+        for memory in self._written.values():
+            memory.wrote(self._place)
 
     @property
     def _place(self) -> GpuPlace:
@@ -122,6 +142,15 @@ class GpuReplay:
                 if arguments is not None:
                     return IndirectDispatch(bound, resident(arguments), offset)
                 return BoundDispatch(bound, launch.plan.workgroups)
+
+
+def replay_of(side: GpuSide, name: str, launches: Iterable[Launch]) -> GpuReplay | None:
+    """Dispatches on a GPU, one after another, prepared to be replayed. None if one of them cannot be: see
+    `GpuReplay.prepare`, which this may raise the errors of.
+    """
+    steps = [DispatchStep(it) for it in launches if isinstance(it, GpuLaunch)]
+    replay = GpuReplay(side, name, [steps])
+    return replay if len(steps) == len(list(launches)) and replay.prepare() else None
 
 
 def _memories(step: ReplayStep) -> list[Memory]:

@@ -61,14 +61,15 @@ _BETWEEN_LOOPS: Final = (Location.REGISTERS, Location.WORKGROUP, Location.STORAG
 
 @dataclass(frozen=True)
 class Facts:
-    """What choices depend on: the nest, its sizes, whether floats may be reassociated, and whether the device has
-    subgroups.
+    """What choices depend on: the nest, its sizes, whether floats may be reassociated, whether the device has
+    subgroups, and whether it is a GPU in hardware.
     """
 
     nest: Nest
     sizes: Mapping[str, int]
     reassociate: bool = False
     has_subgroups: bool = True
+    is_hardware: bool = False
     _part_names: dict[tuple[str, ...], Mapping[str, str]] = field(
         default_factory=dict[tuple[str, ...], Mapping[str, str]], compare=False
     )

@@ -81,6 +81,10 @@ there are twice as many, of two.
 """
 _TEMPORARIES: Final = 4
 """The most registers for what was loaded that live at the same time as what is carried."""
+_AT_A_TIME: Final = 8
+"""Vectors that a unit of a GPU in hardware runs at a time, so that each waits while others compute."""
+_COPY_LATENCY: Final = 0.1
+"""The share of the latency of memory that workgroup memory has."""
 _SHARE_ALONE: Final = 2.0
 """Units that are busy get this many times their share of the bandwidth of memory, while others are idle."""
 _OVERLAP: Final = 0.3
@@ -121,10 +125,18 @@ class _Model:
     def expected(self) -> float:
         """Seconds that are likely, more for code that takes long to compile."""
         parallel = self._parallel
-        costs = [self._computing / parallel, *self._transfers]
+        costs = [self._computing / parallel, self._waiting, *self._transfers]
+        return self.rates.launch + self._code * (max(costs) + _OVERLAP * (sum(costs) - max(costs)))
+
+    @property
+    def _code(self) -> float:
+        """What the time is multiplied by for code that takes long to compile. Drivers of GPUs in hardware compile what
+        takes LLVM seconds in a fraction of one.
+        """
+        if self.rates.spreads:
+            return 1.0
         bodies = ((it, self._body(it)) for it in self.decided.tasks)
-        code = 1.0 + sum((its.operations + its.accesses) * self._gang(it) for it, its in bodies) / _LARGE_CODE
-        return self.rates.launch + code * (max(costs) + _OVERLAP * (sum(costs) - max(costs)))
+        return 1.0 + sum((its.operations + its.accesses) * self._gang(it) for it, its in bodies) / _LARGE_CODE
 
     # Units
 
@@ -141,8 +153,26 @@ class _Model:
     @property
     def _parallel(self) -> float:
         """Units that are busy, on the average."""
-        rounds = -(-self._workgroups // self.lanes.merged)
+        each = self.lanes.vectors if self.rates.spreads else 1
+        rounds = -(-self._workgroups * each // self.lanes.merged)
         return min(rounds / -(-rounds // self.rates.units), self.rates.units)
+
+    @property
+    def _waiting(self) -> float:
+        """Seconds that vectors wait for what they load, where many of them run on a unit at a time: each turn of a loop
+        waits for all its loads together.
+        """
+        if not self.rates.spreads:
+            return 0.0
+        turns = sum(self._count(self._loops(it)) * self._latencies(it) for it in self.decided.tasks)
+        turns += sum(map(self._copies, self.decided.stages))
+        vectors = self._workgroups * self.lanes.vectors
+        return turns * self.rates.latency * max(1.0, vectors / (_AT_A_TIME * self.rates.units))
+
+    def _latencies(self, task: Task) -> float:
+        """The latencies of memory that a turn waits for."""
+        loads = {it for it in self._needed(task) if isinstance(self.decided.scope.values[it], Load)}
+        return 1.0 if loads - self._staged else _COPY_LATENCY if loads else 0.0
 
     @property
     def _transfers(self) -> list[float]:
@@ -269,7 +299,7 @@ class _Model:
                 points = self._elements(value, task)
                 operations += points * _CLAMPED * self._tested(value) / hoisted
                 accesses += points
-                loads += points * self.lanes.access(value.array, value.subscripts) / hoisted
+                loads += points * self._loaded(value) / hoisted
         if isinstance(task, Write):
             points = self._count(self._written(task))
             stored, each = self._stored(task.store)
@@ -277,6 +307,12 @@ class _Model:
             return _Body(operations, loads, accesses, 0.0)
         written = self._count(it for it in self._written(task))
         return _Body(operations, loads, accesses, float(written))
+
+    def _loaded(self, load: Load) -> float:
+        """The loads of a whole vector that one access stands for."""
+        if self.rates.spreads and load.name in self._staged:
+            return 1.0
+        return self.lanes.access(load.array, load.subscripts)
 
     def _price(self, value: Compute) -> float:
         """The operations that an operation on a vector stands for."""
@@ -310,13 +346,19 @@ class _Model:
 
     def _gang(self, task: Task) -> int:
         """The vectors of invocations that go through the loops of a task together."""
+        if self.rates.spreads:
+            return 1
         body = self._body(task)
         size = body.operations + body.accesses
         most = _MOST_PARTS if size <= _SMALL_BODY else _SOME_PARTS if size <= 2 * _SMALL_BODY else 1
         return min(most, self.lanes.vectors)
 
     def _passes(self, task: Task) -> int:
-        """How often the invocations of a workgroup go through all loops of a task, each time some of them."""
+        """How often the invocations of a workgroup go through all loops of a task, each time some of them: once where
+        they run at the same time.
+        """
+        if self.rates.spreads:
+            return 1
         return -(-self.lanes.vectors // self._gang(task))
 
     def _stored(self, store: Writing) -> tuple[float, float]:
@@ -352,13 +394,17 @@ class _Model:
 
     def _copy(self, stage: Stage) -> float:
         """Seconds of one unit for a vector of invocations and a copy in workgroup memory, with its barriers."""
-        turns = 1
-        if stage.at is not None:
-            outer = self.decided.order[: self.decided.order.index(stage.at) + 1]
-            turns = self._count(it for it in outer if self.decided.execution(it) is Execution.LOOP)
+        turns = self._copies(stage)
         barriers = 1 if stage.buffering is Buffering.DOUBLE else 2
         elements = tile_of(stage, self.decided).elements / max(self.lanes.invocations, 1)
         return turns * (_COPIED * elements * self.rates.operation + barriers * self._barrier)
+
+    def _copies(self, stage: Stage) -> int:
+        """How often a copy in workgroup memory is made."""
+        if stage.at is None:
+            return 1
+        outer = self.decided.order[: self.decided.order.index(stage.at) + 1]
+        return self._count(it for it in outer if self.decided.execution(it) is Execution.LOOP)
 
     def _turns_without(self, task: Task, dimensions: frozenset[str]) -> int:
         """The turns of innermost loops that a value does not depend on: compilers compute it outside of them."""

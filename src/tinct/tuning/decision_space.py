@@ -16,6 +16,7 @@ from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.tasks import Carry
 from .blocks import blocks, passes, windows
 from .choices import CHOICES, MOVES, Facts, other_sharing
+from .hardware_blocks import streams, tiles
 from .level_patterns import Levels
 from .search import Cost
 
@@ -129,10 +130,13 @@ class DecisionSpace:
 
     def structured(self) -> Iterator[Decisions]:
         """Blocks of outputs in registers, with vectors along each dimension, workgroups for rows that are reduced and
-        read again, and passes for values that other loops need: those that are legal.
+        read again, passes for values that other loops need, and, for a GPU in hardware, what its memory of workgroups
+        and its many loads at a time are for: those that are legal.
         """
         rows = (self.by_rows(it) for it in _INVOCATIONS)
-        return filter(self.is_legal, dict.fromkeys((*rows, *passes(self.facts), *blocks(self.facts))))
+        others = (*tiles(self.facts), *streams(self.facts)) if self.facts.is_hardware else ()
+        found = dict.fromkeys((*rows, *passes(self.facts), *blocks(self.facts), *others))
+        return filter(self.is_legal, found)
 
     def kind(self, point: Decisions) -> Hashable:
         """How levels are executed, but not how many iterations they have, nor in which order."""

@@ -47,6 +47,17 @@ def has_subgroups(device: str) -> bool:
     return found is not None and "subgroup" in found.features
 
 
+def is_hardware(device: str) -> bool:
+    """Whether the device is a GPU, and not a driver that computes on the CPU."""
+    adapter = adapter_named(device)
+    if adapter is None:
+        return False
+    from ..backend.gpu import GpuDevice
+
+    found = GpuDevice.available(adapter)
+    return found is not None and not found.is_software
+
+
 def versions(device: str) -> str:
     """The versions of all that decides how fast code for the device is."""
     packages = ("tinct", "llvmlite" if adapter_named(device) is None else "wgpu")

@@ -29,7 +29,7 @@ from .bench import Bench, Dispatched, Job
 from .choices import Facts
 from .cost import cost_of
 from .decision_space import DecisionSpace
-from .devices import checked_device, has_subgroups, identity, versions
+from .devices import checked_device, has_subgroups, identity, is_hardware, versions
 from .kept import Record, keep_record, read_record, record_name
 from .rates import rates_of
 from .rejected import Rejected, first_line, rejecting
@@ -187,7 +187,9 @@ class NestProblem:
     @cached_property
     def facts(self) -> Facts:
         """What choices depend on."""
-        return Facts(self.task.nest, self.task.sizes, self.task.reassociate, has_subgroups(self.task.device))
+        device = self.task.device
+        subgroups, hardware = has_subgroups(device), is_hardware(device)
+        return Facts(self.task.nest, self.task.sizes, self.task.reassociate, subgroups, is_hardware=hardware)
 
     @cached_property
     def data(self) -> TrialData:

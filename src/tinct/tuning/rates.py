@@ -1,4 +1,7 @@
-"""How fast a device is, measured by kernels of our own in about half a second, once, and kept on disk."""
+"""How fast a device is, measured by kernels of our own in about half a second, once, and kept on disk.
+
+A GPU in hardware is measured in `hardware_rates`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from ..devices import adapter_named
 from ..ir.source import Source
 from ..shader import Shader
 from .bench import Bench, Job
-from .devices import identity, versions
+from .devices import identity, is_hardware, versions
 from .kept import Record, keep_record, read_record, record_name
 from .rejected import Rejected
 
@@ -34,8 +37,9 @@ class Rates:
 
     `memory` is the bandwidth of copying what is larger than the caches, reads and writes together, `cached` that of
     what is smaller. `operations` counts additions and products of f32 of the whole device. Each of its `units`
-    executes workgroups of its own, in vectors of `lanes`. `registers` is how many vectors an invocation may keep
-    without spilling. `launch` is the time of an empty dispatch.
+    executes workgroups of its own, in vectors of `lanes`, or, where a workgroup `spreads`, vectors of any workgroups;
+    there many vectors run at a time, and each waits for the `latency` of what it loads. `registers` is how many vectors
+    an invocation may keep without spilling. `launch` is the time of an empty dispatch.
 
     The rest is of one unit: `load` is the time for a vector from its closest cache, `gather` that for a vector whose
     lanes lie apart, `barrier` that for a barrier of a workgroup of `MEASURED_INVOCATIONS`, `workgroup` that for
@@ -56,6 +60,8 @@ class Rates:
     workgroup: float
     page: float
     caches: tuple[CacheRate, ...]
+    spreads: bool = False
+    latency: float = 0.0
 
     @property
     def operation(self) -> float:
@@ -182,8 +188,10 @@ def _read(record: Record) -> Rates:
 
 
 def _measured_anew(device: str, name: str) -> Rates:
+    from .hardware_rates import rates_of_hardware
+
     try:
-        found = _measured(device)
+        found = rates_of_hardware(device) if is_hardware(device) else _measured(device)
     except (TinctError, Rejected):
         return ASSUMED
     keep_record(name, asdict(found), lambda _: True)
