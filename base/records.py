@@ -297,7 +297,11 @@ Maker = Callable[[_Record], object]
 
 
 class _Late:
-    """An attribute of a class that is made when it is first wanted, of the class or of an object."""
+    """An attribute of a class that is made when it is first wanted, of the class or of an object.
+
+    What is made is bound to what was asked for, without a second look-up: `super()` asks for the attribute of this
+    class and an object of a derived one, and `inspect.signature`, from Python 3.12.3 on, for one bound to the class.
+    """
 
     __slots__ = ("_make", "_name", "_record")
 
@@ -307,8 +311,10 @@ class _Late:
         self._make = make
 
     def __get__(self, instance: object, owner: type) -> object:
-        setattr(self._record.cls, self._name, self._make(self._record))
-        return getattr(owner if instance is None else instance, self._name)
+        made = self._make(self._record)
+        setattr(self._record.cls, self._name, made)
+        bind = getattr(type(made), "__get__", None)
+        return made if bind is None else bind(made, instance, owner)
 
 
 # The construction of objects
@@ -395,7 +401,11 @@ def _representation(record: _Record) -> object:
 
 
 def _equal(record: _Record) -> object:
-    """`__eq__`, of objects of one class."""
+    """`__eq__`, of objects of one class: whether the tuples of their fields are equal.
+
+    So two objects with the same object for a NaN are equal. The standard library compares field by field from Python
+    3.13 on, where they are not.
+    """
     values = _values([name for name, it in record.fields.items() if it.compare])
 
     def equal(self: object, other: object) -> bool:

@@ -42,6 +42,7 @@ from .core.trip_counts import max_trip_count
 from .core.unroll import Unroll
 from .core.vectorize import Vectorize
 from .core.watch_loops import WatchLoops
+from .core.widen_bools import WidenBools
 from .core.zero_init_workgroup_memory import ZeroInitWorkgroupMemory
 from .passes import Pass, Pipeline, Stage, pipeline, run_passes
 
@@ -89,6 +90,7 @@ NAGA: Pipeline[Module] = pipeline(
     (DropFilters(), "naga refuses filters on statements"),
     (DeriveIndices(), "naga lacks two builtin inputs"),
     (FlattenExternal(), "wgpu has no external textures"),
+    (WidenBools(), "after passes that store in workgroup memory: naga does not give each bool there a word"),
     (NagaDialect(), "last: other passes write what naga refuses"),
 )
 
@@ -165,6 +167,7 @@ CORE: Stage[Module] = Stage(
         "unroll": Unroll,
         "vectorize": Vectorize,
         "watch_loops": WatchLoops,
+        "widen_bools": WidenBools,
         "zero_init_workgroup_memory": ZeroInitWorkgroupMemory,
     },
     pipelines={
@@ -198,6 +201,7 @@ CORE: Stage[Module] = Stage(
             "naga_dialect",
             "replicate_loops",
             "watch_loops",
+            "widen_bools",
         ),
         "For WGSL that is to be shorter or faster, as by O1 and O2": (
             "algebraic",

@@ -52,8 +52,7 @@ def test_all_options(*, frozen: bool, slots: bool, eq: bool, shown: bool, kw_onl
 
 def outcomes(kind: type[Any]) -> list[object]:
     """What can be seen of a class, and of its objects."""
-    nan = float("nan")
-    one, same, other = kind(x=1, y=nan), kind(x=1, y=nan, tags=[5]), kind(x=2, y=0.5, note="!", named=4)
+    one, same, other = kind(x=1, y=1.5), kind(x=1, y=1.5, tags=[5]), kind(x=2, y=0.5, note="!", named=4)
     changed = dataclasses.replace(other, x=3)
     actions: list[Callable[[], object]] = [
         lambda: kind(1),
@@ -160,6 +159,40 @@ def test_derived_classes_with_all_options(*, frozen: bool, slots: bool, kw_only:
 def test_a_class_that_can_change_is_not_derived_from_one_that_cannot() -> None:
     with pytest.raises(TypeError, match="cannot inherit non-frozen"):
         with_methods(type("Other", (Base,), {"__annotations__": {}}))
+
+
+def test_a_derived_class_of_another_kind_may_call_what_is_made_late() -> None:
+    def make(decorator: Callable[..., type]) -> type[Any]:
+        class Point:
+            x: int
+            y: int = 2
+
+        class Other(decorator(Point)):  # type: ignore[misc]
+            def __init__(self, x: int) -> None:
+                super().__init__(x, y=x + 1)
+
+            def __repr__(self) -> str:
+                return super().__repr__().replace("make.<locals>.", "") + "!"
+
+        return Other
+
+    looks: list[Callable[[type[Any]], object]] = [
+        lambda it: (it(5).x, it(5).y),
+        lambda it: repr(it(5)),
+        lambda it: str(inspect.signature(it)),
+        lambda it: str(inspect.signature(it.__mro__[1])),
+        lambda it: str(inspect.signature(it.__mro__[1].__init__)),
+    ]
+    for look in looks:
+        found, expected = make(with_methods), make(dataclasses.dataclass)
+        assert outcome(partial(look, found)) == outcome(partial(look, expected))
+
+
+def test_fields_are_compared_as_items_of_a_tuple() -> None:
+    nan = float("nan")
+    kind = make_class({}, with_methods)
+    assert kind(1, nan) == kind(1, nan)
+    assert kind(1, nan) != kind(1, float("nan"))
 
 
 def test_own_methods_stay() -> None:

@@ -17,6 +17,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.generated_wgsl import module  # noqa: E402
 from benchmarks.graphs import __main__ as graphs_command  # noqa: E402
+from benchmarks.graphs import fusion  # noqa: E402
 from benchmarks.peers import OURS, Peer, all_peers  # noqa: E402
 from benchmarks.problem import Problem, WrongAnswer, load_problems  # noqa: E402
 from benchmarks.report import Result, geometric_means  # noqa: E402
@@ -211,6 +212,16 @@ def test_results_are_the_same_without_any_pass_for_grids(workload, device) -> No
 
 def _small(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(min(it, 100) if it > 16 else it for it in shape)
+
+
+def test_a_fused_chain_may_round_in_another_way_on_a_gpu() -> None:
+    wanted = np.array([1, 7.5], np.float32)
+    rounded_once = np.nextafter(wanted, np.float32(8))
+    fusion.check(rounded_once, wanted, "gpu")
+    fusion.check(wanted, wanted, "cpu")
+    for found, device in ((rounded_once, "cpu"), (wanted + np.float32(1e-4), "gpu")):
+        with pytest.raises(AssertionError, match="2 of 2 differ"):
+            fusion.check(found, wanted, device)
 
 
 def test_programs_of_kernels_are_timed_beside_their_peers(tmp_path: Path) -> None:

@@ -14,9 +14,10 @@ import numpy.typing as npt
 import pytest
 
 import tinct
+from tinct.backend.gpu import shared_device
 from tinct.devices import DEVICES
 from tinct.frontend.resolve.stage_io import BUILTIN_VALUES
-from tinct.ir.builtins import builtin, builtin_names
+from tinct.ir.builtins import LARGEST_SUBGROUP, builtin, builtin_names
 from tinct.ir.types import U32, Stage
 
 SAMPLING = {
@@ -69,7 +70,8 @@ enable subgroups; requires buffer_view;
 var<workgroup> counts: array<atomic<u32>, 9>;
 var<workgroup> first: u32;
 """
-LANES = 16
+LANES = LARGEST_SUBGROUP
+"""The invocations of the workgroup, which are whole subgroups of any size."""
 GIVEN: dict[str, Any] = {
     "t": np.arange(16, dtype=np.float32).reshape(2, 2, 4) / 16,
     "layers": np.zeros((3, 1, 1, 4), np.float32),
@@ -78,17 +80,20 @@ GIVEN: dict[str, Any] = {
 }
 
 
-def _source(inputs: list[str]) -> str:
-    """A kernel that stores each value, one row for each invocation."""
+def _source(inputs: list[str], subgroup_size: int | None) -> str:
+    """A kernel that stores each value, one row for each invocation. It may demand subgroups of a size."""
     words, floats = [*WORDS.split(), *inputs], FLOATS.split()
     parameters = [f"@builtin({it}) {it}: {BUILTIN_VALUES[it].type}" for it in INPUTS]
     body = [f"floats[i * {len(floats)} + {number}] = {text};" for number, text in enumerate(floats)]
     count = len(words) + 1
     body += [f"words[i * {count} + {number}] = {text};" for number, text in enumerate(words, 1)]
-    return f"""{HEAD}@compute @workgroup_size({LANES}) fn main({", ".join(parameters)}) {{
+    enable, demand = "", ""
+    if subgroup_size is not None:
+        enable, demand = "enable subgroup_size_control;", f"@subgroup_size({subgroup_size})"
+    return f"""{enable}{HEAD}@compute @workgroup_size({LANES}) {demand} fn main({", ".join(parameters)}) {{
     let i = local_invocation_index;
     let n = i * 0x9E3779B9;
-    let x = (f32(i) + 0.5) / {LANES};
+    let x = (f32(i) + 0.5) * {1 / LANES};
     let v = vec3f(x, 0.25, 1 - x);
     {STATEMENTS.replace("COUNT", str(count))}
     {" ".join(body)}
@@ -105,10 +110,10 @@ def _texts() -> list[str]:
 
 
 @cache
-def _answer(device: str) -> dict[str, npt.NDArray[Any]]:
+def _answer(device: str, subgroup_size: int | None) -> dict[str, npt.NDArray[Any]]:
     rows = LANES * (len(WORDS.split()) + len(INPUTS) + 1)
     given = {**GIVEN, "words": np.zeros(rows, np.uint32), "floats": np.zeros(LANES * len(FLOATS.split()), np.float32)}
-    run = tinct.load(_source(_texts()))["main"].run(given, workgroups=(1, 1, 1), device=device)
+    run = tinct.load(_source(_texts(), subgroup_size))["main"].run(given, workgroups=(1, 1, 1), device=device)
     return {name: run[name] for name in ("words", "floats", "picture")}
 
 
@@ -120,7 +125,17 @@ def test_every_function_is_named() -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_every_function_runs(device: str) -> None:
-    expected, found = _answer("interp"), _answer(device)
+    """The interpreter's subgroups have the size that those of the GPU are found to have."""
+    size = shared_device().subgroup_size if device == "gpu" else None
+    _check(_answer("interp", size), _answer(device, size))
+
+
+@pytest.mark.parametrize("size", [4, 32, 128])
+def test_every_function_runs_in_subgroups_of_other_sizes(size: int) -> None:
+    _check(_answer("interp", size), _answer("cpu", size))
+
+
+def _check(expected: dict[str, npt.NDArray[Any]], found: dict[str, npt.NDArray[Any]]) -> None:
     words = [*["atomics"], *WORDS.split(), *INPUTS]
     different = (expected["words"] != found["words"]).reshape(LANES, len(words)).any(axis=0)
     assert {word for word, is_wrong in zip(words, different, strict=True) if is_wrong} == set()

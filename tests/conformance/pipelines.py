@@ -36,6 +36,7 @@ PIPELINES: Final = (
     "std140",
     "simplify_control_flow",
     "strength_reduction",
+    "widen_bools",
     "zero_init_workgroup_memory",
     "O1",
     "O2",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import GenericAlias
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +13,7 @@ import pytest
 import tinct
 from tinct.graphs import HostFunction, zeros
 from tinct.ir.dataflow.dot import draw
+from tinct.ir.dataflow.text import type_text
 
 from .support import DEVICES, count, fill
 
@@ -84,6 +87,38 @@ def test_the_types_of_ports() -> None:
         graph.bind_input(name, node[name])
     graph.bind_output(node["b"], "b")
     assert "host mixed(in a: f16, inout c: i32, in d: array<vec2<f32>>, out b: array<mat2x3<f32>, 2>)" in str(graph)
+
+
+Size = TypeVar("Size")
+Element = TypeVar("Element", bound=np.generic)
+
+
+class Alias:
+    """What a `type` statement makes, for a Python that has none; `npt.NDArray` is one from NumPy 2.5 on."""
+
+    def __init__(self, value: object, *parameters: Any) -> None:
+        self.__value__ = value
+        self.__type_params__ = parameters
+
+    def __getitem__(self, given: Any) -> GenericAlias:
+        return GenericAlias(self, given)  # type: ignore[arg-type]
+
+
+def test_an_annotation_may_be_an_alias() -> None:
+    sized = Alias(np.ndarray[Size, np.dtype[Element]], Element, Size)  # type: ignore[type-var]
+    flat = Alias(sized[Element, tuple[int]], Element)
+    annotations = {"a": flat[np.int32], "b": sized[np.float16, tuple[int]], "c": Alias(flat[np.float32])}
+
+    def mixed(a, b, c, d):  # type: ignore[no-untyped-def]
+        return a
+
+    mixed.__annotations__ = {**annotations, "d": Alias(np.uint32), "return": npt.NDArray[np.uint32]}
+    texts = [f"{it.access.value} {it.name}: {type_text(it.type)}" for it in tinct.host(mixed).ports]
+    ports = "in a: array<i32>, in b: array<f16>, in c: array<f32>, in d: u32, out result: array<u32>"
+    assert texts == ports.split(", ")
+    mixed.__annotations__["a"] = flat
+    with pytest.raises(tinct.InputError, match=r"'a': .* stands for no WGSL type"):
+        tinct.host(mixed)
 
 
 def test_arguments_are_arrays_that_cannot_be_written_and_numpy_scalars() -> None:

@@ -57,8 +57,11 @@ def can_run(command: Command) -> bool:
 
 
 def run(command: str) -> str:
-    """Both outputs of a command, without blanks at the ends of lines."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "utf-8"}
+    """Both outputs of a command, without blanks at the ends of lines.
+
+    The language is fixed, since the shell sorts the names that a pattern stands for as the language does.
+    """
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8"}
     done = subprocess.run(
         ["bash", "-c", SHELL + command],
         stdout=subprocess.PIPE,
@@ -80,6 +83,14 @@ def rewritten(document: str, shown: list[tuple[Block, str]]) -> str:
 
 def test_every_document_is_looked_at() -> None:
     assert {"README", "ARCHITECTURE"} <= {path.stem for path in DOCUMENTS}
+
+
+def test_files_are_in_one_order_in_every_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("spmv_ell.wgsl", "spmv.wgsl", "Spmv.wgsl"):
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
+    assert run("echo *.wgsl; echo $LC_ALL") == "Spmv.wgsl spmv.wgsl spmv_ell.wgsl\nC.UTF-8\n"
 
 
 def test_alike() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -136,3 +138,48 @@ def test_variables_in_loops_are_zero_in_each_turn(body: str) -> None:
         for device in ("interp", "gpu")
     )
     np.testing.assert_array_equal(found, expected)
+
+
+BOOLS = """
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+var<workgroup> flags: array<bool, 128>;
+var<workgroup> single: bool;
+@compute @workgroup_size(128) fn main(@builtin(local_invocation_index) i: u32) {
+    flags[i] = i % 3 == 0;
+    if i == 127 { single = true; }
+    workgroupBarrier();
+    out[i] = u32(flags[i ^ 1]) + 2 * u32(workgroupUniformLoad(&single)) + 4 * u32(flags[i ^ 64]);
+}
+"""
+
+
+@pytest.mark.parametrize("way", [False, True])
+def test_bools_in_workgroup_memory_are_words(*, way: bool) -> None:
+    """naga gives each a byte, and invocations that write neighbouring ones would lose writes of each other."""
+    compilation = tinct.load(BOOLS).compilation("main", {})
+    text = compilation.for_gpu(GpuOptions(for_naga=True, via_hercules=way)).wgsl
+    assert re.search(r"var<workgroup> \w+: array<u32, 128>;", text)
+    assert not re.search("var<workgroup>.*bool", text)
+    assert "var<workgroup> flags: array<bool, 128>;" in compilation.for_gpu(GpuOptions(for_naga=False)).wgsl
+
+
+@pytest.mark.usefixtures("adapter")
+@pytest.mark.parametrize("way", [None, "hercules"])
+def test_bools_of_neighbours(way: str | None) -> None:
+    lane = np.arange(128)
+    expected = ((lane ^ 1) % 3 == 0) + 2 + 4 * ((lane ^ 64) % 3 == 0)
+    found = tinct.load(BOOLS)["main"].run({"out": (None, 128)}, workgroups=1, device="gpu", via=way)["out"]
+    assert found.tolist() == expected.tolist()
+
+
+SHAPES = Path(__file__).parents[1] / "goldens" / "transforms" / "widen_bools" / "shapes.wgsl"
+
+
+@pytest.mark.usefixtures("adapter")
+@pytest.mark.parametrize("way", [None, "hercules"])
+def test_bools_of_all_shapes(way: str | None) -> None:
+    main = tinct.load(SHAPES.read_text(encoding="utf-8"))["main"]
+    expected = main.run({"out": (None, 64)}, workgroups=1, device="interp")["out"]
+    found = main.run({"out": (None, 64)}, workgroups=1, device="gpu", via=way)["out"]
+    np.testing.assert_array_equal(found, expected)
+    assert len(set(expected.tolist())) > 3

@@ -22,6 +22,7 @@ from tinct.ir.hercules.program_text import print_program
 from tinct.ir.hercules.storage import Value
 from tinct.ir.hercules.text import parse
 from tinct.ir.hercules.verify import check
+from tinct.pipeline import GpuOptions, compile_grid
 from tinct.program_listing import list_wgsl
 from tinct.transforms.hercules import grid_passes
 from tinct.transforms.hercules.for_machine import with_own_control
@@ -388,6 +389,12 @@ def test_bools(op: str) -> None:
     assert sizes(program) == [8]
     rows: list[Value] = [[it % 5 > 0 for it in range(21)], [True] * 21, [False] * 21]
     agree_everywhere(text, [3, 21], [rows], program)
+
+
+def test_bools_that_invocations_write_side_by_side_are_words() -> None:
+    text = KERNELS["and"].replace("array<i32", "array<bool").replace("seven, a2", "yes, a2")
+    (kernel,) = program_of(text.replace("zero = ", "yes = constant(bool true)\n  zero = "), [3, 21]).kernels
+    assert "var<workgroup> a: array<u32, 8>;" in compile_grid(kernel, GpuOptions(for_naga=True)).wgsl
 
 
 STAGES = """fn f<m, n>(

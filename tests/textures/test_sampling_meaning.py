@@ -147,14 +147,14 @@ def test_a_gpu_agrees(filter: str, mode: str) -> None:
     """Texels are from 0 to 1, and each of at most four fractions of a sample has 8 bits or more.
 
     Levels of detail from gradients are left out: Vulkan ("Scale Factor Operation, LOD Operation") lets a device
-    approximate them.
+    approximate them, and an NVIDIA H200 takes another level than the reference where two are about as near.
     """
     given = buffers(filter, mode, 40)
     made = kernel(ALL)
     reference = made.run(given, threads=40, device="interp")["out"]
     found = made.run(given, threads=40, device="gpu")["out"]
     allowed = 4 / 256 if filter == "linear" else 0.0
-    for number in set(range(14)) - (GRADIENTS if filter == "linear" else set()):
+    for number in set(range(14)) - GRADIENTS:
         away = np.abs(found[:, number] - reference[:, number]).max(axis=-1)
         assert (away <= allowed).all(), (number, away.max(), np.flatnonzero(away > allowed))
 

@@ -250,8 +250,9 @@ def _annotated(function: Function, annotation: object, what: str) -> str:
             raise InputError(f"{what}: {shown(annotation)} is no WGSL type ({error})") from None
     if isinstance(annotation, str):
         return annotation
-    is_array = get_origin(annotation) is np.ndarray
-    elements: tuple[object, ...] = get_args(get_args(annotation)[-1]) if is_array else (annotation,)
+    meant = _without_aliases(annotation)
+    is_array = get_origin(meant) is np.ndarray
+    elements: tuple[object, ...] = get_args(get_args(meant)[-1]) if is_array else (meant,)
     element = elements[0] if elements else None
     scalar = _DTYPES.get(np.dtype(element)) if isinstance(element, type) else None
     if scalar is None:
@@ -260,6 +261,21 @@ def _annotated(function: Function, annotation: object, what: str) -> str:
             "npt.NDArray[np.float32] and the like"
         )
     return f"array<{scalar}>" if is_array else scalar
+
+
+def _without_aliases(annotation: object) -> object:
+    """What an alias by a `type` statement (PEP 695) stands for, as `npt.NDArray` is from NumPy 2.5 on.
+
+    Any other annotation stays as it is.
+    """
+    origin = get_origin(annotation)
+    alias = annotation if origin is None else origin
+    value: Any = getattr(alias, "__value__", None)
+    if value is None:
+        return annotation
+    given = dict(zip(getattr(alias, "__type_params__", ()), get_args(annotation), strict=False))
+    wanted = tuple(given.get(it, it) for it in getattr(value, "__parameters__", ()))
+    return _without_aliases(value[wanted] if wanted else value)
 
 
 def _is_type(text: str) -> bool:
