@@ -28,7 +28,7 @@ _CALLS: Final[Mapping[str, Callable[..., Any]]] = {
     "transpose": lambda torch, x: x.t().contiguous(),
     "softmax": lambda torch, x: torch.softmax(x, 1),
     "layer norm": lambda torch, x: torch.layer_norm(x, x.shape[1:]),
-    "argmax": lambda torch, x: torch.argmax(x, 1),
+    "argmax": lambda torch, x: torch.argmax(x, 1).to(torch.int32),
 }
 
 

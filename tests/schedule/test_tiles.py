@@ -189,14 +189,18 @@ def test_copies_are_of_vectors_where_vectors_are_read() -> None:
     assert wgsl.count(" = a_tile[") == wgsl.count(" = b_tile[") == 1
 
 
-def test_the_innermost_level_decides_which_vectors_a_copy_has() -> None:
-    """What is written out along k outside of the rows reads elements of four rows; inside of them, four of one row."""
+def test_which_level_decides_what_vectors_a_copy_has() -> None:
+    """What is written out along k outside of the rows reads elements of four rows; inside of them, four of one row.
+    What is read as vectors anyway stays so.
+    """
     point = BLOCKS + "k: loop * unrolled(4)\norder: k.0, {}, j.2\nstage a0 at k.0\nstage b0 at k.0\n"
     outside, inside = (copied_product(point.format(it)) for it in ("k.1, i.2", "i.2, k.1"))
     bound = "@group(0) @binding(0) var<storage, read> a: array<{}>;"
     assert bound.format("f32") in outside
     assert bound.format("vec4f") in inside
     assert all("a_tile: array<vec4f" in it for it in (outside, inside))
+    last = copied_product(point.format("i.2").replace("j.2", "j.2, k.1"))
+    assert all("b: array<vec4f>;" in it for it in (outside, inside, last))
 
 
 def test_copies_of_narrow_vectors_and_of_scalars() -> None:

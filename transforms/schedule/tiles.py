@@ -95,8 +95,14 @@ def tile_of(stage: Stage, decided: Decided) -> Tile:
         extents.append(sum(steps) + max(constants) - min(constants) + 1)
     found = Tile(stage, loads, tuple(first), tuple(extents))
     inner = [level for position in range(len(first)) for level in _inner_levels(found, position, decided)]
-    # The components of a vector are used soonest one after another by the innermost level.
-    return replace(found, inner=max(inner, key=lambda it: decided.order.index(it.level), default=None))
+    return replace(found, inner=max(inner, key=lambda it: _preference(it.level, decided), default=None))
+
+
+def _preference(level: LevelName, decided: Decided) -> tuple[bool, int]:
+    """Orders levels by how good their vectors are: first that of vectors, which uses them whole, then the innermost
+    one, which uses components soonest one after another.
+    """
+    return decided.is_vector(level), decided.order.index(level)
 
 
 def _inner_levels(tile: Tile, position: int, decided: Decided) -> Iterator[InnerLevel]:

@@ -83,6 +83,8 @@ _TEMPORARIES: Final = 4
 """The most registers for what was loaded that live at the same time as what is carried."""
 _AT_A_TIME: Final = 8
 """Vectors that a unit of a GPU in hardware runs at a time, so that each waits while others compute."""
+_OF_VECTOR: Final = 1.5
+"""Loads of a scalar that the load of a vector from workgroup memory stands for."""
 _COPY_LATENCY: Final = 0.1
 """The share of the latency of memory that workgroup memory has."""
 _SHARE_ALONE: Final = 2.0
@@ -201,6 +203,12 @@ class _Model:
             yield Access(task.store.array, task.store.subscripts, sort="store")
 
     @cached_property
+    def _copied_widths(self) -> dict[str, int]:
+        """The width of the vectors that a copy in workgroup memory consists of, for each load."""
+        tiles = (tile_of(it, self.decided) for it in self.decided.stages)
+        return {load.name: tile.width for tile in tiles for load in tile.loads}
+
+    @cached_property
     def _staged(self) -> frozenset[str]:
         return frozenset(name for it in self.decided.stages for name in it.loads)
 
@@ -311,7 +319,8 @@ class _Model:
     def _loaded(self, load: Load) -> float:
         """The loads of a whole vector that one access stands for."""
         if self.rates.spreads and load.name in self._staged:
-            return 1.0
+            width = self._copied_widths[load.name]
+            return 1.0 if width == 1 else _OF_VECTOR / width
         return self.lanes.access(load.array, load.subscripts)
 
     def _price(self, value: Compute) -> float:
@@ -342,7 +351,21 @@ class _Model:
         if not isinstance(task, Carry):
             return 0
         kept = self._parts(task) * len(task.values) * self._gang(task)
-        return max(0, kept + min(self._body(task).accesses, _TEMPORARIES) - self.rates.registers)
+        loaded = self._live(task) if self.rates.spreads else min(self._body(task).accesses, _TEMPORARIES)
+        return max(0, kept + loaded - self.rates.registers)
+
+    def _live(self, task: Task) -> int:
+        """The registers for what was loaded and is used again. The iterations of written-out levels are executed one
+        after another: in all those of the outermost level that a load does not depend on, what it gives in the levels
+        inside of that one is used.
+        """
+        scope, written, live = self.decided.scope, self._written(task), 0
+        for name in self._needed(task):
+            if isinstance(scope.values[name], Load):
+                own = self._of(name, task)
+                again = next((at for at, it in enumerate(written) if it.dimension not in own), len(written))
+                live += self._count(it for it in written[again:] if it.dimension in own)
+        return live
 
     def _gang(self, task: Task) -> int:
         """The vectors of invocations that go through the loops of a task together."""
