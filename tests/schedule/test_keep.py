@@ -367,3 +367,37 @@ def test_a_nest_with_values_in_storage_in_a_graph() -> None:
 
     found = shares.run({"x": X})["y"].reshape(X.shape)
     assert np.allclose(found, parse_nest(SOFTMAX).run({"x": X})["y"], rtol=1e-5)
+
+
+TWICE = """nest twice(n, m, p) {
+  dim i: n
+  dim j: m
+  dim k: p
+  dim l: m
+  in a: i32[n, m]
+  out y: i32[n, m]
+
+  a0: i32 = inst a[i, j] on [i, j]
+  at: i32 = inst index k on [k]
+  t: i32 = inst a0 + at on [i, j, k]
+  acc: i32 = 0i fby t0 on [j, k]
+  t0: i32 = inst acc + t on [i, j, k]
+  total: i32 = last acc on [j, k]
+  more: i32 = inst a0 + 1i on [i, j]
+  again: i32 = map more on [j -> l]
+  t1: i32 = inst again * total on [i, l]
+  y[i, l] = t1 on [i, l]
+}
+"""
+
+
+@pytest.mark.parametrize("inner", ["loop(2)", "unrolled(2)"])
+def test_a_value_that_a_later_dispatch_computes_again_has_the_levels_of_its_dimensions(inner: str) -> None:
+    """Only the kept value needs `j` in the second dispatch, where its input lies in the order of the levels of `j`."""
+    nest, sizes = parse_nest(TWICE), {"n": 2, "m": 5, "p": 3}
+    point = f"j: loop * {inner}\nk: partial\nkeep a0 in storage\nkeep more in workgroup\n"
+    lowered = nest.lower(point, sizes=sizes, reassociate=True)
+    a = np.arange(10, dtype=np.int32).reshape(2, 5)
+    expected = (a + 1) * (a.sum(1) * 3 + 5 * 3)[:, None]
+    for device in ("interp", "cpu"):
+        assert lowered.run({"a": a}, sizes=sizes, device=device)["y"].tolist() == expected.tolist()

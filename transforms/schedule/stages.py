@@ -265,15 +265,14 @@ class _Split:
         packed = {self.stored[it].name: self.packed[it] for it in (*holds, *loaded) if it in self.packed}
         sizes = {**self.whole.sizes, **_known(self.part_sizes, self.whole.sizes)}
         absent = _loads_of(self.whole.nest.body) - _loads_of(statements)
-        iterated = {name for it in tasks_of(Scope(nest)) for name in it.dimensions}
+        scope = Scope(nest)
+        kept = tuple(it for it in self.whole.decisions.kept if it.value in scope.values and it.value not in self.stored)
+        iterated = {name for it in tasks_of(scope) for name in it.dimensions}
+        iterated |= {name for it in kept for name in scope.dimensions_of(it.value)}
         decisions = _about(self.whole.decisions, iterated.__contains__, absent)
         arrays = {it.name for it in nest.arrays}
-        values = Scope(nest).values
-        decisions = replace(
-            decisions,
-            private=tuple(it for it in decisions.private if it in arrays),
-            kept=tuple(it for it in decisions.kept if it.value in values and it.value not in self.stored),
-        )
+        private = tuple(it for it in decisions.private if it in arrays)
+        decisions = replace(decisions, private=private, kept=kept)
         made = replace(self.whole, nest=nest, decisions=decisions, sizes=sizes, partials=partials, packed=packed)
         return replace(made, decisions=_completed(made))
 
