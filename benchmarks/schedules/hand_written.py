@@ -24,6 +24,7 @@ from tinct.sessions import Buffer, Session
 from tinct.sessions.calls import Options
 from tinct.sessions.gpu_replay import GpuReplay, replay_of
 from tinct.sessions.launches import Launch
+from tinct.tuning.bench import repeats_on_gpu
 
 from . import references
 from .nests import BINS
@@ -33,8 +34,6 @@ SHADERS: Final = Path(__file__).parents[2] / "shaders"
 RESULT: Final = "result"
 _PATIENCE: Final = 15.0
 """Seconds that a dispatch may take on a GPU."""
-_LEAST, _MOST_REPEATS = 4e-3, 1000
-"""Seconds that a timing on a GPU takes at least; shorter runs are repeated, at most so often."""
 _PARTS: Final = 512
 """Numbers that a workgroup of `reduce.wgsl` adds up."""
 _GROUPS: Final = 256
@@ -93,8 +92,7 @@ class Prepared:
         """The time of a run; on a GPU the mean of some, on its own clock."""
         replay = self._replay
         if replay is not None:
-            first = replay.seconds(1, timeout=self._patience)
-            repeats = max(1, min(_MOST_REPEATS, round(_LEAST / max(first, 1e-7))))
+            repeats = repeats_on_gpu(replay.seconds(1, timeout=self._patience))
             return replay.seconds(repeats, timeout=self._patience) / repeats
         started = time.perf_counter()
         for it in self._launches:

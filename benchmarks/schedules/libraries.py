@@ -13,8 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-_LEAST, _MOST_REPEATS = 4e-3, 1000
-"""Seconds that a timing takes at least; shorter calls are repeated, at most so often."""
+from tinct.tuning.bench import repeats_on_gpu
 
 _CALLS: Final[Mapping[str, Callable[..., Any]]] = {
     "sum": lambda torch, x: torch.sum(x),
@@ -56,8 +55,7 @@ class Library:
 
     def seconds(self) -> float:
         """The time of a call on the card's own clock, the mean of some."""
-        first = self._timed(1)
-        return self._timed(max(1, min(_MOST_REPEATS, round(_LEAST / max(first, 1e-7)))))
+        return self._timed(repeats_on_gpu(self._timed(1)))
 
     def _run(self) -> Any:
         assert self._call is not None

@@ -56,13 +56,8 @@ class Tile:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """How many elements apart neighbours along each subscript are in memory. Rows are whole vectors."""
-        found, apart = [0] * len(self.extents), 1
-        for position in (self.along, *(it for it in reversed(range(len(self.extents))) if it != self.along)):
-            found[position] = apart
-            row = self.extents[position] + (self.stage.padding if position == self.along else 0)
-            apart *= -(-row // self.width) * self.width if position == self.along else row
-        return tuple(found)
+        """How many elements apart neighbours along each subscript are in memory."""
+        return self._placed[0]
 
     @property
     def elements(self) -> int:
@@ -72,16 +67,25 @@ class Tile:
     @property
     def length(self) -> int:
         """The elements of memory for one copy."""
-        if not self.extents:
-            return 1
-        outermost = 0 if self.along > 0 or len(self.extents) == 1 else 1
-        rows = self.extents[outermost] + (self.stage.padding if outermost == self.along else 0)
-        return -(-rows // self.width) * self.width if outermost == self.along else rows * self.strides[outermost]
+        return self._placed[1]
 
     @property
     def places(self) -> int:
         """The number of copies that memory holds."""
         return 2 if self.stage.buffering is Buffering.DOUBLE else 1
+
+    @property
+    def _placed(self) -> tuple[tuple[int, ...], int]:
+        """The strides and the length. Rows, with their padding, are whole vectors."""
+        strides, apart = [0] * len(self.extents), 1
+        innermost_first = sorted(range(len(self.extents)), key=lambda it: (it != self.along, -it))
+        for position in innermost_first:
+            strides[position] = apart
+            if position == self.along:
+                apart = -(-(self.extents[position] + self.stage.padding) // self.width) * self.width
+            else:
+                apart *= self.extents[position]
+        return tuple(strides), apart
 
 
 def tile_of(stage: Stage, decided: Decided) -> Tile:

@@ -27,16 +27,19 @@ def vector_arrays(decided: Decided) -> dict[str, int]:
     }
     tiles = [tile_of(it, decided) for it in decided.stages]
     staged = {load.name: tile for tile in tiles for load in tile.loads}
+
+    def width_of_access(access: Load | Store) -> int:
+        if not isinstance(access, Load):
+            return aligned_width(access, decided)
+        if access.name in mapped:
+            return 1
+        tile = staged.get(access.name)
+        return aligned_width(access, decided) if tile is None else _width_of_copy(access, tile, decided)
+
     widths: dict[str, set[int]] = {}
     for it in decided.nest.body:
         if isinstance(it, (Load, Store)):
-            if it.name in mapped if isinstance(it, Load) else False:
-                width = 1
-            elif isinstance(it, Load) and it.name in staged:
-                width = _width_of_copy(it, staged[it.name], decided)
-            else:
-                width = aligned_width(it, decided)
-            widths.setdefault(it.array, set()).add(width)
+            widths.setdefault(it.array, set()).add(width_of_access(it))
     return {
         array: max(found)
         for array, found in widths.items()

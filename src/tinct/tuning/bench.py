@@ -47,6 +47,15 @@ _HOPELESS: Final = 3.0
 """A point that takes this many times the best is timed once more only, or not at all."""
 
 
+def repeats_on_gpu(seconds: float) -> int:
+    """How often what takes so long is repeated in a timing on a GPU."""
+    return _repeats(seconds, _GPU_LEAST, _MOST_ON_GPU)
+
+
+def _repeats(seconds: float, least: float, most: int) -> int:
+    return max(1, min(most, round(least / max(seconds, 1e-7))))
+
+
 @dataclass(frozen=True)
 class Dispatched:
     """A kernel with all that a dispatch takes, but for the buffers."""
@@ -166,8 +175,7 @@ class Bench:
     def _repeats(self, seconds: float) -> int:
         if self.restored:
             return 1
-        least, most = (_LEAST, _MOST_REPEATS) if self.device == "cpu" else (_GPU_LEAST, _MOST_ON_GPU)
-        return max(1, min(most, round(least / max(seconds, 1e-7))))
+        return _repeats(seconds, _LEAST, _MOST_REPEATS) if self.device == "cpu" else repeats_on_gpu(seconds)
 
     def _timed(self, job: Job, repeats: int) -> float:
         """The seconds of a run, the mean of some: on a GPU those on its own clock, where that is possible."""

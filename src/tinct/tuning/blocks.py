@@ -56,7 +56,7 @@ def _of_pair(facts: Facts, free: list[str], along: str, other: str | None) -> It
         is_wide = lanes > _MOST_OF_BLOCKS and columns * rows > 1
         if is_wide or columns * rows > _MOST_SUMS or columns * lanes >= 2 * facts.extents[along]:
             continue
-        levels = _spread(facts, free)
+        levels = spread(facts, free)
         levels[along] = (*levels[along], *_unrolled(columns), Level(Execution.INVOCATION, lanes))
         if other is not None:
             levels[other] = (*levels[other], *_unrolled(rows))
@@ -77,7 +77,7 @@ def windows(facts: Facts) -> Iterator[Decisions]:
         window = [it for it in _summed_with(facts, other) if facts.extents[it] <= _MOST_WRITTEN]
         for lanes, columns, rows in product(_LANES_OF_WINDOWS, _COLUMNS, _ROWS[1:]) if window else ():
             if columns * rows <= _MOST_SUMS:
-                levels = _spread(facts, free) | dict.fromkeys(window, (Level(Execution.UNROLLED, None),))
+                levels = spread(facts, free) | dict.fromkeys(window, (Level(Execution.UNROLLED, None),))
                 levels[along] = (*levels[along], *_unrolled(columns), Level(Execution.INVOCATION, lanes))
                 levels[other] = (*levels[other], *_unrolled(rows))
                 made = facts.with_levels(Decisions((), ()), levels)
@@ -100,7 +100,7 @@ def passes(facts: Facts) -> Iterator[Decisions]:
     loads = dict.fromkeys(((), *(_packed(facts, it) for it in along)))
     for columns, count in product(_COLUMNS, _ROWS):
         if columns * count <= _MOST_SUMS:
-            levels = _spread(facts, rows)
+            levels = spread(facts, rows)
             levels |= {it: (*levels[it], *_unrolled(columns), Level(Execution.INVOCATION, _LANES[0])) for it in along}
             levels[rows[-1]] = (*levels[rows[-1]], *_unrolled(count))
             blocked = facts.with_levels(Decisions((), ()), levels)
@@ -122,7 +122,7 @@ def _packed(facts: Facts, along: str) -> tuple[Keep, ...]:
 def _squares(facts: Facts, free: list[str], along: str, other: str) -> Iterator[Decisions]:
     """As many invocations along one dimension as along the other, for arrays that are transposed."""
     for turns in (1, 4, 16):
-        levels = _spread(facts, free)
+        levels = spread(facts, free)
         levels[along] = (*levels[along], Level(Execution.INVOCATION, _SQUARE))
         levels[other] = (*levels[other], *_looped(turns), Level(Execution.INVOCATION, _SQUARE))
         yield facts.with_levels(Decisions((), ()), levels)
@@ -132,14 +132,15 @@ def _along_reduction(facts: Facts, free: list[str], along: str) -> Iterator[Deci
     """Invocations share what is carried along a dimension, for one or several elements of the outputs at a time."""
     for lanes, turns in product(_LANES, (1, 4, 16)):
         for unrolled in (1, 2, 4):
-            levels = _spread(facts, free)
+            levels = spread(facts, free)
             levels[along] = (Level(Execution.LOOP, None), *_tree(unrolled), Level(Execution.INVOCATION, lanes))
             if free:
                 levels[free[-1]] = (*levels[free[-1]], *_looped(turns))
             yield facts.with_levels(Decisions((), ()), levels)
 
 
-def _spread(facts: Facts, free: list[str]) -> dict[str, Levels]:
+def spread(facts: Facts, free: list[str]) -> dict[str, Levels]:
+    """Workgroups for the last of the free dimensions, at most three, and loops for all others."""
     levels: dict[str, Levels] = {it: (Level(Execution.LOOP, None),) for it in facts.extents}
     return levels | {it: (Level(Execution.WORKGROUP, None),) for it in free[-3:]}
 

@@ -13,6 +13,7 @@ from itertools import product
 from typing import Final
 
 from ..ir.schedule.nodes import Decisions, Execution, Level, LevelName, Stage
+from .blocks import spread
 from .choices import Facts
 from .level_patterns import Levels
 
@@ -49,7 +50,7 @@ def tiles(facts: Facts) -> Iterator[Decisions]:
     for other in free[:-1]:
         for side, rows, columns, depth in product(_SIDES, _ROWS, _COLUMNS, _DEPTHS):
             for kind in (Execution.LOOP, Execution.UNROLLED):
-                levels = _spread(facts, free)
+                levels = spread(facts, free)
                 levels[other] += Level(Execution.INVOCATION, side), Level(Execution.UNROLLED, rows)
                 if columns > 1:
                     levels[along] += (Level(Execution.UNROLLED, columns),)
@@ -71,7 +72,7 @@ def streams(facts: Facts) -> Iterator[Decisions]:
     free = [it for it in facts.extents if it not in facts.carried]
     for along in sorted(facts.in_parts):
         for lanes, unrolled in product(_LANES, _UNROLLED):
-            levels = _spread(facts, free)
+            levels = spread(facts, free)
             vectors = Level(Execution.UNROLLED, unrolled), Level(Execution.INVOCATION, lanes)
             levels[along] += (*vectors, Level(Execution.VECTOR, _WIDTH))
             yield facts.with_levels(Decisions((), ()), levels)
@@ -79,7 +80,7 @@ def streams(facts: Facts) -> Iterator[Decisions]:
                 shared = Level(Execution.PARTIAL, None), Level(Execution.LOOP, turns)
                 yield _joined(facts, {**levels, along: (*shared, *levels[along][1:])}, _JOINING)
             if free:
-                beside = _spread(facts, free)
+                beside = spread(facts, free)
                 beside[free[-1]] += Level(Execution.INVOCATION, lanes), Level(Execution.VECTOR, _WIDTH)
                 for turns in _TURNS:
                     shared = Level(Execution.PARTIAL, None), Level(Execution.LOOP, turns)
@@ -95,8 +96,3 @@ def _joined(facts: Facts, levels: dict[str, Levels], most: int) -> Decisions:
         if size > 1 and most > 1
     }
     return facts.with_levels(Decisions((), ()), {**levels, **joining})
-
-
-def _spread(facts: Facts, free: list[str]) -> dict[str, Levels]:
-    levels: dict[str, Levels] = {it: (Level(Execution.LOOP, None),) for it in facts.extents}
-    return levels | {it: (Level(Execution.WORKGROUP, None),) for it in free[-3:]}
