@@ -133,7 +133,7 @@ def _along_reduction(facts: Facts, free: list[str], along: str) -> Iterator[Deci
     for lanes, turns in product(_LANES, (1, 4, 16)):
         for unrolled in (1, 2, 4):
             levels = spread(facts, free)
-            levels[along] = (Level(Execution.LOOP, None), *_tree(unrolled), Level(Execution.INVOCATION, lanes))
+            levels[along] = (Level(Execution.LOOP, None), *tree_level(unrolled), Level(Execution.INVOCATION, lanes))
             if free:
                 levels[free[-1]] = (*levels[free[-1]], *_looped(turns))
             yield facts.with_levels(Decisions((), ()), levels)
@@ -161,5 +161,6 @@ def _looped(count: int) -> Levels:
     return (Level(Execution.LOOP, count),) if count > 1 else ()
 
 
-def _tree(count: int) -> Levels:
+def tree_level(count: int) -> Levels:
+    """A level of so many parts that a tree joins; none of one."""
     return (Level(Execution.TREE, count),) if count > 1 else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
@@ -14,7 +14,7 @@ from ..ir.schedule.nodes import Decisions, Execution, Level
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.tasks import Carry
-from .blocks import blocks, passes, windows
+from .blocks import blocks, passes, tree_level, windows
 from .choices import CHOICES, MOVES, Facts, other_sharing
 from .hardware_blocks import streams, tiles
 from .level_patterns import Levels
@@ -34,6 +34,9 @@ _CLOSE: Final = 1.5
 """The cost model does not tell which of two such blocks is faster if one costs up to so many times as much."""
 _INVOCATIONS: Final = (16, 32, 64, 128, 256)
 """Those of workgroups for rows."""
+_PARTS: Final = (2, 4)
+"""The parts in which an invocation reduces a row."""
+_WHOLE: Final[Mapping[str, int]] = {}
 
 
 @dataclass
@@ -110,9 +113,10 @@ class DecisionSpace:
             firsts.setdefault(self.kind(point), point)
         return list(dict.fromkeys((*firsts.values(), *close)))[:_MOST_WINDOWED]
 
-    def by_rows(self, invocations: int = _SIMD) -> Decisions:
+    def by_rows(self, invocations: int = _SIMD, parts: Mapping[str, int] = _WHOLE) -> Decisions:
         """A workgroup for each row that is first reduced and then gone through again, as in softmax. Its invocations
-        share all loops over the row, where `simple` would reduce the row for each group of its elements.
+        share all loops over the row, where `simple` would reduce the row for each group of its elements. Each reduces
+        it in so many `parts` along a dimension, which do not wait for each other.
         """
         facts = self.facts
         carries = [it for it in facts.plain.tasks if isinstance(it, Carry)]
@@ -123,6 +127,7 @@ class DecisionSpace:
         inner = {name for it in carries if not it.dimensions & facts.carried <= set(it.on) for name in it.on}
         shared = again | (facts.in_parts - inner)
         levels: dict[str, Levels] = {it: (Level(Execution.LOOP, None),) for it in facts.extents}
+        levels |= {it: (*levels[it], *tree_level(parts.get(it, 1))) for it in shared & facts.in_parts}
         levels |= {it: (*levels[it], Level(Execution.INVOCATION, invocations)) for it in shared}
         rows = [it for it in facts.extents if it in reduced]
         levels |= {it: (Level(Execution.WORKGROUP, None),) for it in rows[-3:]}
@@ -133,7 +138,9 @@ class DecisionSpace:
         read again, passes for values that other loops need, and, for a GPU in hardware, what its memory of workgroups
         and its many loads at a time are for: those that are legal.
         """
-        rows = (self.by_rows(it) for it in _INVOCATIONS)
+        along = sorted(self.facts.in_parts)
+        choices = ({}, *({it: count} for it in along for count in _PARTS), *(dict.fromkeys(along, it) for it in _PARTS))
+        rows = (self.by_rows(count, parts) for parts in choices for count in _INVOCATIONS)
         others = (*tiles(self.facts), *streams(self.facts)) if self.facts.is_hardware else ()
         found = dict.fromkeys((*rows, *passes(self.facts), *blocks(self.facts), *others))
         return filter(self.is_legal, found)

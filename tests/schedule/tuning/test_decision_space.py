@@ -273,3 +273,16 @@ def test_parts_go_with_their_level() -> None:
     texts = [print_decisions(it) for it in children if it is not None]
     assert any("j_part" in it for it in texts)
     assert all("partial" in it for it in texts if "j_part" in it)
+
+
+def test_rows_are_also_reduced_in_parts() -> None:
+    """Of each reduction of a softmax alone, and of both: parts do not wait for each other."""
+    space = space_of(SOFTMAX, {"rows": 512, "columns": 1024})
+    found = set(space.structured())
+    first, second = sorted(space.facts.in_parts)
+    for parts in ({}, {first: 4}, {second: 2}, {first: 2, second: 2}):
+        point = space.by_rows(32, parts)
+        levels = space.facts.levels(point)
+        trees = {name: [it.factor for it in its if it.execution is Execution.TREE] for name, its in levels.items()}
+        assert {name: its[0] for name, its in trees.items() if its} == parts
+        assert point in found
