@@ -139,7 +139,8 @@ class DecisionSpace:
         and its many loads at a time are for: those that are legal.
         """
         along = sorted(self.facts.in_parts)
-        choices = ({}, *({it: count} for it in along for count in _PARTS), *(dict.fromkeys(along, it) for it in _PARTS))
+        choices = [_WHOLE, *({it: count} for it in along for count in _PARTS)]
+        choices += [dict.fromkeys(along, count) for count in _PARTS]
         rows = (self.by_rows(count, parts) for parts in choices for count in _INVOCATIONS)
         others = (*tiles(self.facts), *streams(self.facts)) if self.facts.is_hardware else ()
         found = dict.fromkeys((*rows, *passes(self.facts), *blocks(self.facts), *others))
