@@ -2,7 +2,8 @@
 
 A bool takes four bytes (WGSL, "Alignment and Size"), so that invocations may write neighbouring ones at the same time.
 naga gives it one byte in arrays and structures (wgpu's issue 6570: `ArrayStride 1` in SPIR-V), which is likely why such
-writes lost others on an NVIDIA H200, where words do not. Variables get u32 in place of bool, loads compare with 0, and stores convert.
+writes lost others on an NVIDIA H200, where words do not. Variables get u32 in place of bool, loads compare with 0, and
+stores convert.
 """
 
 from __future__ import annotations
