@@ -80,7 +80,7 @@ def test_executions_are_timed(gpu: str) -> None:
         assert replay.prepare()
         assert replay.seconds(2, timeout=60) > 0
         assert (a.device, b.device) == ("gpu", "gpu")
-        assert b.numpy().tolist() == a.numpy().tolist() or a.numpy()[0] in (2, 3)
+        assert (a.numpy().tolist(), b.numpy().tolist()) == ([*range(2, 66)], [*range(1, 65)])
         few, many = replay.seconds(10), replay.seconds(2000)
         assert 0 < few < many
 
