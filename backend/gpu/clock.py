@@ -8,7 +8,7 @@ import numpy as np
 
 from . import webgpu
 
-_TICK: Final = np.dtype("<u8")
+TICK: Final = np.dtype("<u8")
 _QUERIES: Final = 4
 """Two for each of two stamps: the beginning and the end of an empty pass."""
 
@@ -19,12 +19,13 @@ class DeviceClock:
     A pass of its own takes each stamp: wgpu writes the beginning of a pass when all commands before are done.
     """
 
-    def __init__(self, wgpu: webgpu.WebGpu, device: webgpu.Device) -> None:
+    def __init__(self, wgpu: webgpu.WebGpu, device: webgpu.Device, tick: float) -> None:
+        """`tick` is the seconds of a tick."""
         usage = wgpu.BufferUsage
         self._device = device
-        self._seconds = webgpu.timestamp_period(device.queue) * 1e-9
+        self._seconds = tick
         self._queries = device.create_query_set(type="timestamp", count=_QUERIES)
-        self._ticks = device.create_buffer(size=_QUERIES * _TICK.itemsize, usage=usage.QUERY_RESOLVE | usage.COPY_SRC)
+        self._ticks = device.create_buffer(size=_QUERIES * TICK.itemsize, usage=usage.QUERY_RESOLVE | usage.COPY_SRC)
 
     def stamp(self, encoder: webgpu.CommandEncoder, number: int) -> None:
         """Record stamp 0 or 1."""
@@ -41,5 +42,5 @@ class DeviceClock:
 
     def between(self) -> float:
         """The seconds from stamp 0 to stamp 1, after what was submitted is done."""
-        ticks = np.frombuffer(self._device.queue.read_buffer(self._ticks), _TICK)
+        ticks = np.frombuffer(self._device.queue.read_buffer(self._ticks), TICK)
         return max(int(ticks[2]) - int(ticks[0]), 0) * self._seconds

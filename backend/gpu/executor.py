@@ -14,7 +14,7 @@ import numpy as np
 from . import webgpu
 from .adapters import ListedAdapter, choose
 from .binding_headers import FILTERABLE, BindingHeader
-from .clock import DeviceClock
+from .clock import TICK, DeviceClock
 from .driver_threads import DriverThreads
 from .messages import AdapterReply, Blob, RunReply, RunRequest, interface_of, is_written
 from .model import GpuError
@@ -35,7 +35,6 @@ _WANTED_FEATURES = (
     FILTERABLE,
 )
 _MOST_PIPELINES = 64
-_TICK = np.dtype("<u8")
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,8 @@ class Executor:
         self._word: webgpu.Buffer | None = None
         self._pipelines: OrderedDict[object, _Pipeline] = OrderedDict()
         self._threads = DriverThreads() if self._adapter.info["adapter_type"] == "CPU" else None
-        clock = DeviceClock(self._wgpu, self._device) if self._has_timestamps and self._threads is None else None
+        has_clock = self._has_timestamps and self._threads is None
+        clock = DeviceClock(self._wgpu, self._device, self._tick) if has_clock else None
         self._resident = ResidentMemory(self._wgpu, self._device, self._pipeline_of, self._threads, clock)
 
     def describe(self) -> AdapterReply:
@@ -195,7 +195,7 @@ class Executor:
         repeat = request["repeat"]
         queries = self._device.create_query_set(type="timestamp", count=2 * repeat)
         usage = self._wgpu.BufferUsage
-        ticks = self._device.create_buffer(size=2 * repeat * _TICK.itemsize, usage=usage.QUERY_RESOLVE | usage.COPY_SRC)
+        ticks = self._device.create_buffer(size=2 * repeat * TICK.itemsize, usage=usage.QUERY_RESOLVE | usage.COPY_SRC)
         encoder = self._device.create_command_encoder()
         for index in range(repeat):
             for binding in bindings:
@@ -208,7 +208,7 @@ class Executor:
             _encode(encoder.begin_compute_pass(timestamp_writes=writes), bound, request["workgroups"])
         encoder.resolve_query_set(queries, 0, 2 * repeat, ticks, 0)
         self._device.queue.submit([encoder.finish()])
-        stamps = np.frombuffer(self._device.queue.read_buffer(ticks), _TICK).reshape(repeat, 2)
+        stamps = np.frombuffer(self._device.queue.read_buffer(ticks), TICK).reshape(repeat, 2)
         ticks.destroy()
         return [float(end - begin) * self._tick if end > begin else 0.0 for begin, end in stamps.tolist()]
 

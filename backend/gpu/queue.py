@@ -19,10 +19,9 @@ from .model import GpuError, SamplerBinding, TextureBinding
 from .process import Sent
 from .queued_steps import ClearRange, QueuedStep
 from .resident import Resident
-from .resident_messages import Command, EntryHeader
+from .resident_messages import SECONDS, Command, EntryHeader
 
 _DISPATCH: Final = struct.Struct("<4I")
-_SECONDS: Final = struct.Struct("<d")
 _FIRST_BYTES: Final = 32 * _DISPATCH.size
 """The bytes of dispatches in a row that are sent to a device that does nothing, so that it begins early."""
 _MOST_BYTES: Final = 512 * _DISPATCH.size
@@ -225,7 +224,7 @@ class GpuQueue:
         self._add({"do": "time", "id": sequence.resident.id, "executions": executions})
         self._replayed += executions * max(sequence.lengths, default=0)
         (raw,) = self._send(timeout)
-        (found,) = _SECONDS.unpack(raw)
+        (found,) = SECONDS.unpack(raw)
         return float(found)
 
     def read(self, source: Resident, size: int, *, timeout: float | None = None) -> bytearray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -14,6 +13,7 @@ from .driver_threads import DriverThreads
 from .messages import Blob
 from .recorder import BoundPipeline, Entry, Pipeline, PipelineOf, Recorder, bind
 from .resident_messages import (
+    SECONDS,
     BindHeader,
     Command,
     CopyHeader,
@@ -90,7 +90,7 @@ class ResidentMemory:
             case "replay":
                 self._replay(command["id"], command["phase"], command["executions"])
             case "time":
-                read.append(memoryview(struct.pack("<d", self._seconds(command))))
+                read.append(memoryview(SECONDS.pack(self._seconds(command))))
             case "read":
                 read.append(self._read(command))
             case "wait":

@@ -5,9 +5,13 @@ All of them have ids, which the parent chooses. A request is a list of commands,
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypeAlias, TypedDict
+import struct
+from typing import Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from .binding_headers import BindingHeader
+
+SECONDS: Final = struct.Struct("<d")
+"""How a reply has a time."""
 
 
 class CreateHeader(TypedDict):

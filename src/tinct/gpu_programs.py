@@ -51,7 +51,7 @@ def trees_for(adapter: AdapterInfo) -> WorkgroupTrees:
 
     size = min(adapter.limits[it] for it in _SIZE_LIMITS)
     memory = adapter.limits["max-compute-workgroup-storage-size"]
-    if adapter.kind == "CPU":
+    if adapter.is_software:
         cores = os.cpu_count() or 1
         size = min(size, _LANES_OF_CORE)
         return WorkgroupTrees(size, memory, lanes=cores * _LANES_OF_CORE, subgroup=_LANES_OF_CORE)

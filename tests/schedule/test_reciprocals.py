@@ -9,7 +9,7 @@ import tinct
 from tinct.ir.schedule.text import parse_decisions
 from tinct.transforms.schedule.decided import Decided
 from tinct.tuning.cost import cost_of
-from tinct.tuning.rates import rates_of
+from tinct.tuning.measured_rates import rates_of
 
 SHARES = """\
 nest shares(rows, columns) {

@@ -22,7 +22,7 @@ def rewrite(module: nodes.Module, rules: Sequence[Rule]) -> bool:
     """Apply the first rule that fits to each operation, operands first; whether any did."""
     builder = Builder(module)
     changed = False
-    for function in module.functions:
+    for function in list(module.functions):  # rules may add some
         for block in blocks_of(function):
             changed |= _rewrite_block(block, rules, builder)
     return changed

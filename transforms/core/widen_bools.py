@@ -15,7 +15,6 @@ from typing import Final
 from ...ir.constants import ConstantValue, RawValue, Repeated
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, parameter, u32, variable_type
-from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
 from ...ir.types import (
@@ -34,10 +33,8 @@ from ...ir.types import (
     walk,
 )
 from .editing import count_value, module_names
-from .regions import remove
-from .replacing import replace as replace_value
 from .retyping import retype_values
-from .rewriting import splat
+from .rewriting import rewrite, splat
 
 _Conversion = Callable[[Value, Type], Value]
 _LOADS: Final = "workgroupUniformLoad"
@@ -58,9 +55,7 @@ class WidenBools:
             return False
         widening = _Widening(module)
         retype_values(module, widening.pointer)
-        for function in list(module.functions):
-            for block in blocks_of(function):
-                widening.block(block)
+        rewrite(module, [widening.converted])
         return True
 
 
@@ -115,27 +110,13 @@ class _Widening:
 
     # Loads and stores
 
-    def block(self, block: nodes.Block) -> None:
-        """Convert what is loaded and stored in a block."""
-        before, branch = block.instructions, block.branch
-        block.instructions, block.branch = [], None
-        gone: list[nodes.Instruction] = []
-        with self.builder.at(block):
-            for instruction in before:
-                self.builder.span = instruction.span
-                loaded = self._loaded(instruction)
-                if loaded is not None:
-                    replace_value(instruction, loaded)
-                    gone.append(instruction)
-                elif isinstance(instruction, nodes.Store):
-                    self._stored(instruction)
-                block.instructions.append(instruction)
-        block.branch = branch
-        remove(block, gone)
-
-    def _loaded(self, instruction: nodes.Instruction) -> Value | None:
-        """What a load of bools is instead; None for anything else."""
+    def converted(self, instruction: nodes.Instruction, builder: Builder) -> Value | None:
+        """What a load of bools is instead; None for anything else, such as a store, whose value is converted."""
+        self.builder = builder
         match instruction:
+            case nodes.Store():
+                self._stored(instruction)
+                return None
             case nodes.Load(pointer=place, type=type) if _store_type(place) is not type:
                 return self._bools(self.builder.load(place), type)
             case nodes.BuiltinCall(function=name, arguments=[place], type=type) if (

@@ -42,9 +42,26 @@ _MOST_ON_GPU: Final = 1000
 _RUNS: Final = 5
 _MOST_PREPARED: Final = 32
 """The number of jobs whose launches are kept."""
+_MOST_ALONE: Final = 40
+_LONGEST_ALONE: Final = 0.25
+"""Timings of a job that is measured alone, and the seconds after which there is no other."""
 _SLOW: Final = 1.5
 _HOPELESS: Final = 3.0
 """A point that takes this many times the best is timed once more only, or not at all."""
+
+
+def shortest_time(device: str, job: Job, values: Mapping[str, npt.NDArray[Any]]) -> float:
+    """The seconds of a job on buffers of its own, which it may write: the shortest time of some, as the others were
+    disturbed. Raises Rejected.
+    """
+    with Bench(device, values, form="plain") as bench:
+        bench.results(job, [], inf)
+        until, best = time.monotonic() + _LONGEST_ALONE, inf
+        for _ in range(_MOST_ALONE):
+            best = min(best, bench.by_turns([job], 1)[0])
+            if time.monotonic() > until:
+                break
+        return best
 
 
 def repeats_on_gpu(seconds: float) -> int:

@@ -7,9 +7,8 @@ to reach the bandwidth of memory (an NVIDIA H200 copies 0.9 TB/s so, and 4.3 wit
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from math import inf
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -18,8 +17,8 @@ from ..backend.gpu import shared_device
 from ..devices import adapter_named
 from ..ir.source import Source
 from ..shader import Shader
-from .bench import Bench, Job
-from .rates import MEASURED_INVOCATIONS, CacheRate, Rates
+from .bench import Job, shortest_time
+from .rates import BARRIERS, MEASURED_INVOCATIONS, CacheRate, Rates
 
 _COPIED: Final = 1 << 28
 """Bytes that are more than the caches of a GPU have."""
@@ -31,19 +30,19 @@ _NEAR: Final = 1 << 15
 _LANES: Final = 32
 _REGISTERS: Final = 128
 """More are there, but then too few vectors run at a time to hide each other's latency."""
-_ROW: Final = 256 << 15
-"""Invocations along one axis of a copy: WebGPU allows at least twice as many workgroups."""
+_ROW: Final = 1 << 15
+"""Workgroups along one axis: WebGPU allows at least twice as many."""
 _GROUPS: Final = 4096
 _SMALL: Final = 16 * MEASURED_INVOCATIONS
 _TURNS: Final = 2000
 _OPERATIONS_A_TURN: Final = 96
 _BARRIERS: Final = 200
 _LEAST: Final = 5e-4
-_ROUNDS: Final = 20
-_LONGEST: Final = 0.1
-"""Seconds that operations are measured for at least; and timings of which the shortest counts, at most, in seconds."""
+"""Seconds that operations are measured for at least."""
 
-_WGSL: Final = """
+_WGSL: Final = (
+    BARRIERS
+    + """
 override turns: u32 = 0;
 override width: u32 = 64;
 @group(0) @binding(0) var<storage, read> x: array<vec4f>;
@@ -81,21 +80,8 @@ fn waits(@builtin(global_invocation_id) id: vec3u) {
     }
     y[id.x % arrayLength(&y)] = vec4f(f32(at));
 }
-
-var<workgroup> shared_values: array<f32, 64>;
-
-@compute @workgroup_size(64)
-fn barriers(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) at: u32) {
-    shared_values[at] = x[0].x;
-    for (var n = 0u; n < turns; n++) {
-        workgroupBarrier();
-        let found = shared_values[(at + 1u) % 64u];
-        workgroupBarrier();
-        shared_values[at] = found;
-    }
-    y[id.x % arrayLength(&y)] = vec4f(shared_values[at]);
-}
 """
+)
 """`waits` loads from a place that depends on what was loaded before, in another page: `x` is 0. Much of what a nest
 loads is in the largest cache, so that one's latency is what counts.
 """
@@ -106,6 +92,16 @@ def rates_of_hardware(device: str) -> Rates:
     return _Measurement(device).rates()
 
 
+@dataclass(frozen=True)
+class _Dispatch:
+    """Workgroups of an entry point, on buffers of `size` bytes."""
+
+    entry: str
+    groups: int
+    constants: Mapping[str, int] = field(default_factory=dict[str, int])
+    size: int = _SMALL
+
+
 class _Measurement:
     def __init__(self, device: str) -> None:
         adapter = adapter_named(device)
@@ -113,7 +109,7 @@ class _Measurement:
         self._device = device
         self._most = min(_COPIED, shared_device(adapter).adapter().limits["max-storage-buffer-binding-size"])
         self._shader = Shader(Source.from_text(_WGSL))
-        self._launch = self._seconds("operations", 1, {"turns": 0})
+        self._launch = self._seconds(_Dispatch("operations", 1, {"turns": 0}))
 
     def rates(self) -> Rates:
         """All of them."""
@@ -123,7 +119,7 @@ class _Measurement:
         cache = self._cache(memory)
         load = units * _LANES / peak
         few = 4 * units
-        waits = self._beside_launch("waits", 1, {"turns": _TURNS}, cache.size // 2)
+        waits = self._beside_launch(_Dispatch("waits", 1, {"turns": _TURNS}, cache.size // 2))
         return Rates(
             memory=memory,
             cached=cache.bandwidth,
@@ -134,8 +130,10 @@ class _Measurement:
             launch=self._launch,
             gather=0.0,
             load=load,
-            barrier=self._beside_launch("barriers", few, {"turns": _BARRIERS}) * units / (2 * few * _BARRIERS),
-            workgroup=self._beside_launch("operations", _GROUPS, {"turns": 0}) * units / _GROUPS,
+            barrier=self._beside_launch(_Dispatch("barriers", few, {"turns": _BARRIERS}))
+            * units
+            / (2 * few * _BARRIERS),
+            workgroup=self._beside_launch(_Dispatch("operations", _GROUPS, {"turns": 0})) * units / _GROUPS,
             page=0.0,
             caches=(CacheRate(_NEAR, 4 * _LANES / load), CacheRate(cache.size, cache.bandwidth / units)),
             spreads=True,
@@ -154,46 +152,24 @@ class _Measurement:
         return found
 
     def _bandwidth(self, size: int) -> float:
-        invocations = size // 16
-        rows = -(-invocations // _ROW)
-        groups = -(-invocations // (256 * rows))
-        return 2 * size / self._beside_launch("copied", groups, {}, size, rows)
+        return 2 * size / self._beside_launch(_Dispatch("copied", -(-size // (16 * 256)), size=size))
 
     def _operations(self, groups: int, width: int) -> float:
         """Operations a second of so many workgroups."""
         turns = _TURNS
         while True:
-            taken = self._beside_launch("operations", groups, {"turns": turns, "width": width})
+            dispatch = _Dispatch("operations", groups, {"turns": turns, "width": width})
+            taken = self._beside_launch(dispatch)
             if taken > max(_LEAST, 4 * self._launch):
                 return _OPERATIONS_A_TURN * turns * width * groups / taken
             turns *= 4
 
-    def _beside_launch(
-        self,
-        entry: str,
-        groups: int,
-        constants: Mapping[str, int],
-        size: int = _SMALL,
-        rows: int = 1,
-    ) -> float:
-        return max(self._seconds(entry, groups, constants, size, rows) - self._launch, 1e-7)
+    def _beside_launch(self, dispatch: _Dispatch) -> float:
+        return max(self._seconds(dispatch) - self._launch, 1e-7)
 
-    def _seconds(
-        self,
-        entry: str,
-        groups: int,
-        constants: Mapping[str, int],
-        size: int = _SMALL,
-        rows: int = 1,
-    ) -> float:
-        """The shortest time of some, with buffers of so many bytes."""
-        job = Job.of(self._shader.kernel(entry), (groups, rows, 1), constants)
-        values = {"x": np.zeros((size // 16, 4), np.float32), "y": np.zeros((size // 16, 4), np.float32)}
-        with Bench(self._device, values) as bench:
-            bench.results(job, [], inf)
-            until, best = time.monotonic() + _LONGEST, inf
-            for _ in range(_ROUNDS):
-                best = min(best, bench.by_turns([job], 1)[0])
-                if time.monotonic() > until:
-                    break
-            return best
+    def _seconds(self, dispatch: _Dispatch) -> float:
+        rows = -(-dispatch.groups // _ROW)
+        grid = -(-dispatch.groups // rows), rows, 1
+        job = Job.of(self._shader.kernel(dispatch.entry), grid, dispatch.constants)
+        count = dispatch.size // 4
+        return shortest_time(self._device, job, {"x": np.zeros(count, np.float32), "y": np.zeros(count, np.float32)})

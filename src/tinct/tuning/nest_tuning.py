@@ -31,7 +31,7 @@ from .cost import cost_of
 from .decision_space import DecisionSpace
 from .devices import checked_device, has_subgroups, identity, is_hardware, versions
 from .kept import Record, keep_record, read_record, record_name
-from .rates import rates_of
+from .measured_rates import rates_of
 from .rejected import Rejected, first_line, rejecting
 from .search import Found, Progress, Search
 from .trial_data import TrialData, small_sizes

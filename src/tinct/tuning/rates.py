@@ -1,26 +1,30 @@
-"""How fast a device is, measured by kernels of our own in about half a second, once, and kept on disk.
-
-A GPU in hardware is measured in `hardware_rates`.
-"""
+"""What is known of how fast a device is."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import asdict, dataclass, fields
-from math import inf
-from typing import Final, TypedDict
+from dataclasses import dataclass
+from typing import Final
 
-import numpy as np
+MEASURED_INVOCATIONS: Final = 64
+"""The invocations of the workgroups for which a barrier is measured."""
+BARRIERS: Final = """
+var<workgroup> shared_values: array<f32, 64>;
 
-from ..backend.cpu.threads import available_processors
-from ..base.errors import TinctError
-from ..devices import adapter_named
-from ..ir.source import Source
-from ..shader import Shader
-from .bench import Bench, Job
-from .devices import identity, is_hardware, versions
-from .kept import Record, keep_record, read_record, record_name
-from .rejected import Rejected
+@compute @workgroup_size(64)
+fn barriers(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) at: u32) {
+    shared_values[at] = f32(id.x);
+    for (var n = 0u; n < turns; n++) {
+        workgroupBarrier();
+        let found = shared_values[(at + 1u) % 64u];
+        workgroupBarrier();
+        shared_values[at] = found;
+    }
+    if shared_values[at] < 0.0 {
+        y[0] = x[0];
+    }
+}
+"""
+"""A kernel with two barriers a turn, for modules that have `turns`, `x` and `y`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,215 +89,3 @@ ASSUMED: Final = Rates(
     caches=(CacheRate(1 << 15, 1e11), CacheRate(1 << 20, 4e10)),
 )
 """The rates of a device that cannot be measured."""
-_COPIED: Final = 24 << 20
-_CACHED: Final = 1 << 20
-_TURNS: Final = 2000
-_LEAST: Final = 5e-4
-"""Seconds that a kernel of operations runs at least, beside an empty dispatch: less is not measured well."""
-_GPU_LANES: Final = 32
-_GPU_REGISTERS: Final = 64
-_AVX512_REGISTERS: Final = 28
-_REGISTERS: Final = 14
-"""Vector registers of a processor less those that code needs for other things."""
-_ROUNDS: Final = 40
-_LONGEST: Final = 0.25
-"""Timings of which the shortest counts, as the others were disturbed; and the seconds after which there is no other."""
-_MOST_UNITS: Final = 4096
-
-_WGSL: Final = """
-override turns: u32 = 0;
-@group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read_write> y: array<f32>;
-
-@compute @workgroup_size(256)
-fn copied(@builtin(global_invocation_id) id: vec3u) {
-    if id.x < arrayLength(&y) {
-        y[id.x] = x[id.x];
-    }
-}
-
-@compute @workgroup_size(64)
-fn operations(@builtin(global_invocation_id) id: vec3u) {
-    let f = x[0] * 0.5 + 0.5;
-    var a = f32(id.x);
-    var b = a + 1.0;
-    var c = a + 2.0;
-    var d = a + 3.0;
-    var e = a + 4.0;
-    var g = a + 5.0;
-    var h = a + 6.0;
-    var i = a + 7.0;
-    for (var n = 0u; n < turns; n++) {
-        a = a * f + 1.0;
-        b = b * f + 1.0;
-        c = c * f + 1.0;
-        d = d * f + 1.0;
-        e = e * f + 1.0;
-        g = g * f + 1.0;
-        h = h * f + 1.0;
-        i = i * f + 1.0;
-    }
-    y[id.x % arrayLength(&y)] = ((a + b) + (c + d)) + ((e + g) + (h + i));
-}
-
-@compute @workgroup_size(16)
-fn pages(@builtin(global_invocation_id) id: vec3u) {
-    let rows = arrayLength(&x) / 1040u;
-    var sum = 0.0;
-    for (var n = 0u; n < rows; n++) {
-        sum += x[n * 1040u + id.x];
-    }
-    y[id.x % arrayLength(&y)] = sum;
-}
-
-var<workgroup> shared_values: array<f32, 64>;
-
-@compute @workgroup_size(64)
-fn barriers(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) at: u32) {
-    shared_values[at] = x[0];
-    for (var n = 0u; n < turns; n++) {
-        workgroupBarrier();
-        let found = shared_values[(at + 1u) % 64u];
-        workgroupBarrier();
-        shared_values[at] = found;
-    }
-    y[id.x % arrayLength(&y)] = shared_values[at];
-}
-"""
-_OPERATIONS_A_TURN: Final = 16
-MEASURED_INVOCATIONS: Final = 64
-"""The invocations of the workgroups for which a barrier is measured."""
-_BARRIERS: Final = 200
-_PAGE_ROW: Final = 1040
-_PAGE_TURNS: Final = 64
-"""Elements from the part of a page that is read to that of the next page, and workgroups that read a part each."""
-_MANY_WORKGROUPS: Final = 4096
-_found: dict[str, Rates] = {}
-"""What this process has measured or read, by the name of the record."""
-
-
-def rates_of(device: str) -> Rates:
-    """The rates of a device, measured the first time; `ASSUMED` for one that fails to run the kernels."""
-    name = record_name("rates", identity(device), versions(device))
-    if name not in _found:
-        kept = read_record(name)
-        is_whole = kept is not None and set(kept) == {it.name for it in fields(Rates)}
-        _found[name] = _read(kept) if kept is not None and is_whole else _measured_anew(device, name)
-    return _found[name]
-
-
-def _read(record: Record) -> Rates:
-    others = {name: it for name, it in record.items() if name != "caches"}
-    return Rates(**others, caches=tuple(CacheRate(**it) for it in record["caches"]))
-
-
-def _measured_anew(device: str, name: str) -> Rates:
-    from .hardware_rates import rates_of_hardware
-
-    try:
-        found = rates_of_hardware(device) if is_hardware(device) else _measured(device)
-    except (TinctError, Rejected):
-        return ASSUMED
-    keep_record(name, asdict(found), lambda _: True)
-    return found
-
-
-def _measured(device: str) -> Rates:
-    shader = Shader(Source.from_text(_WGSL))
-    copied, operations, barriers = map(shader.kernel, ("copied", "operations", "barriers"))
-    is_gpu = adapter_named(device) is not None
-
-    launch = _seconds(device, 64, Job.of(operations, (1, 1, 1), {"turns": 0}))
-
-    def bandwidth(size: int) -> float:
-        count = size // 4
-        job = Job.of(copied, (-(-count // 256), 1, 1), {})
-        return 2 * size / max(_seconds(device, count, job) - launch, 1e-7)
-
-    def rate(workgroups: int) -> float:
-        turns = _TURNS
-        while True:
-            job = Job.of(operations, (workgroups, 1, 1), {"turns": turns})
-            taken = _seconds(device, 64, job) - launch
-            if taken > max(_LEAST, 4 * launch):
-                return _OPERATIONS_A_TURN * turns * 64 * workgroups / taken
-            turns *= 4
-
-    whole, one = rate(512 if is_gpu else 64), rate(1)
-    memory = bandwidth(_COPIED)
-    cached, peak = max(memory, bandwidth(_CACHED)), max(whole, one)
-    units = max(1, min(_MOST_UNITS, round(whole / one))) if is_gpu else available_processors()
-
-    def each(job: Job, count: int) -> float:
-        """The seconds of one unit for each of so many things."""
-        return max(_seconds(device, 64, job) - launch, 1e-7) * units / count
-
-    def page() -> float:
-        """Those of the first bytes of a page: a row of them is in each."""
-        count = _COPIED // 4
-        job = Job.of(shader.kernel("pages"), (_PAGE_TURNS, 1, 1), {"turns": 0})
-        return max(_seconds(device, count, job) - launch, 0.0) * units / (_PAGE_TURNS * (count // _PAGE_ROW))
-
-    close = _of_gpu(cached, peak, units) if is_gpu else _of_processor()
-    few = 4 * units
-    return Rates(
-        memory=memory,
-        cached=cached,
-        operations=peak,
-        units=units,
-        launch=launch,
-        barrier=each(Job.of(barriers, (few, 1, 1), {"turns": _BARRIERS}), 2 * few * _BARRIERS),
-        page=0.0 if is_gpu else page(),
-        workgroup=each(Job.of(operations, (_MANY_WORKGROUPS, 1, 1), {"turns": 0}), _MANY_WORKGROUPS),
-        **close,
-    )
-
-
-def _seconds(device: str, count: int, job: Job) -> float:
-    values = {"x": np.ones(count, np.float32), "y": np.zeros(count, np.float32)}
-    with Bench(device, values) as bench:
-        bench.results(job, ["y"], inf)
-        until, best = time.monotonic() + _LONGEST, inf
-        for _ in range(_ROUNDS):
-            best = min(best, bench.by_turns([job], 1)[0])
-            if time.monotonic() > until:
-                break
-        return best
-
-
-class _Close(TypedDict):
-    """What is near the vectors of a unit."""
-
-    lanes: int
-    registers: int
-    gather: float
-    load: float
-    caches: tuple[CacheRate, ...]
-
-
-def _of_gpu(cached: float, operations: float, units: int) -> _Close:
-    """Loads take as long as operations, gathers as many of them as there are lanes; units share one cache."""
-    return {
-        "lanes": _GPU_LANES,
-        "registers": _GPU_REGISTERS,
-        "gather": 0.0,
-        "load": units * _GPU_LANES / operations,
-        "caches": (CacheRate(_CACHED, cached / units),),
-    }
-
-
-def _of_processor() -> _Close:
-    """What was measured of the processor, and its registers for vectors."""
-    from ..backend.cpu.machine import machine_costs
-    from ..backend.cpu.target import current_target
-
-    target, costs = current_target(), machine_costs()
-    caches = sorted(costs.caches, key=lambda it: it.level)
-    helpful = [it for it in caches if it.size <= costs.cached_bytes]
-    return {
-        "lanes": target.vector_bytes // 4,
-        "registers": _AVX512_REGISTERS if target.has_avx512 or target.is_arm else _REGISTERS,
-        "gather": min(costs.access.gather, costs.access.loads) * 1e-9,
-        "load": target.vector_bytes / ((caches[0].bandwidth if caches else costs.bandwidth) * 1e9),
-        "caches": tuple(CacheRate(it.size, it.bandwidth * 1e9) for it in helpful),
-    }
