@@ -113,10 +113,10 @@ class _Widening:
     def converted(self, instruction: nodes.Instruction, builder: Builder) -> Value | None:
         """What a load of bools is instead; None for anything else, such as a store, whose value is converted."""
         self.builder = builder
+        if isinstance(instruction, nodes.Store):
+            self._convert_stored(instruction)
+            return None
         match instruction:
-            case nodes.Store():
-                self._stored(instruction)
-                return None
             case nodes.Load(pointer=place, type=type) if _store_type(place) is not type:
                 return self._bools(self.builder.load(place), type)
             case nodes.BuiltinCall(function=name, arguments=[place], type=type) if (
@@ -126,7 +126,7 @@ class _Widening:
             case _:
                 return None
 
-    def _stored(self, store: nodes.Store) -> None:
+    def _convert_stored(self, store: nodes.Store) -> None:
         if _store_type(store.pointer) is not store.value.type:
             store.value = self._words(store.value, store.value.type)
 
