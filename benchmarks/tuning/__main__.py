@@ -1,13 +1,16 @@
 """`python -m benchmarks.tuning [NAME…]`: how good the decisions are that the tuner finds, and after how long.
 
 Small spaces are measured whole, and the result of each seed is compared with the best of all points. In large ones it
-is compared with the best point that any seed has found. Each point is measured once, and all seeds are told the same
-time, unless they measure apart; in the end the fastest are measured again by turns.
+is compared with the best point that is known: one that any seed has found, or the decisions by hand of
+`benchmarks.schedules`. Where there are such, it is also told how many seeds find what is as fast as these, and when.
+Each point is measured once, and all seeds are told the same time, unless they measure apart; in the end the fastest are
+measured again by turns.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import inf
 from pathlib import Path
@@ -18,11 +21,15 @@ from rich.console import Console
 from rich.table import Table
 
 from tinct import Nest
-from tinct.ir.schedule.text import print_decisions
+from tinct.backend.gpu import shared_device
+from tinct.devices import adapter_named
+from tinct.ir.schedule.nodes import Decisions
+from tinct.ir.schedule.text import parse_decisions, print_decisions
 from tinct.tuning.nest_tuning import NestProblem, Task, patience_of
 
 from .. import machine
 from ..report import wide_console
+from ..schedules import decisions
 from ..schedules.nests import convolution, product, row_sums, softmax, stencil, total
 from ..schedules.problems import Sizes
 from .replay import WITHIN, Replay, Seed
@@ -45,9 +52,11 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What seeds found in a space. `points` is None for a large one, `best` is in milliseconds. `found_after` is in
-    seconds: the median over the seeds until a point within 5 % of the best was measured, None if half of them found
-    none.
+    """What seeds found in a space. `points` is None for a large one, `best` and `by_hand` are in milliseconds.
+
+    `within` counts the seeds whose choice takes at most 5 % longer than the best. `found_after` is in seconds: the
+    median over the seeds until such a point was measured, None if half of them found none. `like_by_hand` and
+    `like_by_hand_after` are the same of the decisions by hand, None where there are none.
     """
 
     name: str
@@ -58,6 +67,9 @@ class Row:
     seeds: int
     within: int
     found_after: float | None
+    by_hand: float | None
+    like_by_hand: int | None
+    like_by_hand_after: float | None
     measured: float
     pruned: float
 
@@ -153,16 +165,18 @@ def measured(space: Space, device: str, seeds: range, seconds: float, *, is_tiny
     with problem.bench:
         replay = Replay(problem)
         whole = problem.space([]).whole(MOST_WHOLE)
-        for point in whole or ():
+        by_hand = _by_hand(space, device)
+        for point in (*(whole or ()), *by_hand):
             replay.measured(point, inf)
         found: list[Seed] = []
         for seed in seeds:
             one = Replay(problem) if is_apart else replay
             found.append(one.search(seed, seconds))
             replay.known = one.known | replay.known
-        best, times = replay.judged(it.chosen for it in found if it.chosen is not None)
-    limit = times[best] * WITHIN
-    after = median(it.found_after(times, limit) for it in found)
+        best, times = replay.judged([*by_hand, *(it.chosen for it in found if it.chosen is not None)])
+    within, after = _reached(found, times, best)
+    measured_by_hand = [it for it in by_hand if it in times]
+    like, like_after = _reached(found, times, *measured_by_hand) if measured_by_hand else (None, None)
     return Row(
         space.name,
         dict(sizes),
@@ -170,27 +184,57 @@ def measured(space: Space, device: str, seeds: range, seconds: float, *, is_tiny
         times[best] * 1e3,
         print_decisions(best),
         len(found),
-        sum(it.chosen is not None and times[it.chosen] <= limit for it in found),
-        after if after < inf else None,
+        within,
+        after,
+        times[measured_by_hand[0]] * 1e3 if measured_by_hand else None,
+        like,
+        like_after,
         median(len(it.tried) for it in found),
         median(it.pruned for it in found),
     )
 
 
+def _by_hand(space: Space, device: str) -> list[Decisions]:
+    """The decisions by hand for the nest of that name, if there are some."""
+    adapter = adapter_named(device)
+    is_software = adapter is None or shared_device(adapter).adapter().is_software
+    tables = decisions.read(None, device, is_software=is_software)
+    text = decisions.chosen(tables, space.name, contract=space.contract)
+    return [] if text is None else [parse_decisions(text)]
+
+
+def _reached(found: Sequence[Seed], times: dict[Decisions, float], point: Decisions) -> tuple[int, float | None]:
+    """How many seeds chose a point that takes about as long as this one, or less, and the median of the seconds until
+    one was measured.
+    """
+    limit = times[point] * WITHIN
+    after = median(it.found_after(times, limit) for it in found)
+    chosen = sum(it.chosen is not None and times[it.chosen] <= limit for it in found)
+    return chosen, after if after < inf else None
+
+
 def _print_row(console: Console, row: Row) -> None:
-    decisions = row.decisions.strip().replace("\n", "; ")
+    text = row.decisions.strip().replace("\n", "; ")
     within = f"{row.within} of {row.seeds} seeds within 5 %"
-    console.print(f"{row.name}: {row.best:.4f} ms; {within}; {decisions}", highlight=False, markup=False)
+    by_hand = "" if row.by_hand is None else f", by hand {row.by_hand:.4f} ms ({row.like_by_hand} like that)"
+    console.print(f"{row.name}: {row.best:.4f} ms; {within}{by_hand}; {text}", highlight=False, markup=False)
 
 
 def _print(console: Console, rows: list[Row]) -> None:
-    table = Table("space", "points", "best ms", "within 5 %", "found after", "measured", "pruned")
+    heads = ("space", "points", "best ms", "within 5 %", "found after", "by hand ms", "like that", "after")
+    table = Table(*heads, "measured", "pruned")
     for row in rows:
         points = "many" if row.points is None else str(row.points)
-        found = "never" if row.found_after is None else f"{row.found_after:.1f} s"
-        counts = f"{row.measured:.0f}", f"{row.pruned:.0f}"
-        table.add_row(row.name, points, f"{row.best:.4f}", f"{row.within} of {row.seeds}", found, *counts)
+        best = f"{row.best:.4f}", f"{row.within} of {row.seeds}", _after(row.found_after)
+        by_hand = ("", "", "")
+        if row.by_hand is not None:
+            by_hand = f"{row.by_hand:.4f}", f"{row.like_by_hand} of {row.seeds}", _after(row.like_by_hand_after)
+        table.add_row(row.name, points, *best, *by_hand, f"{row.measured:.0f}", f"{row.pruned:.0f}")
     console.print(table)
+
+
+def _after(seconds: float | None) -> str:
+    return "never" if seconds is None else f"{seconds:.1f} s"
 
 
 if __name__ == "__main__":

@@ -313,6 +313,9 @@ def test_seeds_of_the_tuner_are_compared_with_the_best_of_all(tmp_path: Path) ->
     assert small["points"] > 20
     assert large["points"] is None
     assert all(it["seeds"] == 2 and it["best"] > 0 and it["measured"] > 0 for it in (small, large))
+    assert small["by_hand"] is small["like_by_hand"] is small["like_by_hand_after"] is None
+    assert large["by_hand"] > 0
+    assert 0 <= large["like_by_hand"] <= 2
 
 
 def test_all_seeds_are_told_the_same_times() -> None:

@@ -26,10 +26,16 @@ _COLUMNS: Final = (1, 2, 3, 4)
 """Vectors of a block."""
 _ROWS: Final = (1, 4, 6, 8, 12)
 """Rows of a block along another dimension."""
+_ROWS_OF_WINDOWS: Final = (1, 2, 4, 6, 8, 12)
+"""The same of a block of a stencil."""
 _LANES_OF_WINDOWS: Final = (16, 32)
 """The invocations along that dimension where what is summed up is written out."""
 _MOST_WRITTEN: Final = 8
 """The longest window that is written out."""
+_ACROSS: Final = (4, 8)
+"""Outputs of a block along a dimension that what is read through the window does not depend on."""
+_MOST_TURNS: Final = 8
+"""So many such blocks, one after the other, in one workgroup: they read the same window."""
 _FEWEST_PACKED: Final = 8
 """Outputs of blocks for which what they load is also tried in the order in which it is read."""
 _MOST_SUMS: Final = 32
@@ -57,9 +63,9 @@ def _of_pair(facts: Facts, free: list[str], along: str, other: str | None) -> It
         if is_wide or columns * rows > _MOST_SUMS or columns * lanes >= 2 * facts.extents[along]:
             continue
         levels = spread(facts, free)
-        levels[along] = (*levels[along], *_unrolled(columns), Level(Execution.INVOCATION, lanes))
+        levels[along] = (*levels[along], *unrolled_level(columns), Level(Execution.INVOCATION, lanes))
         if other is not None:
-            levels[other] = (*levels[other], *_unrolled(rows))
+            levels[other] = (*levels[other], *unrolled_level(rows))
         made = facts.with_levels(Decisions((), ()), levels)
         yield from _with_grids(facts, made)
         kept = _packed(facts, along)
@@ -70,18 +76,39 @@ def _of_pair(facts: Facts, free: list[str], along: str, other: str | None) -> It
 def windows(facts: Facts) -> Iterator[Decisions]:
     """Blocks of a stencil: what it sums up along one dimension is written out, so that each element is loaded once for
     several outputs. Of the border, which costs more, the interior is apart.
+
+    What a stencil reads may serve outputs across another dimension, too, as those of a convolution: then blocks have
+    several of these, and a workgroup computes all that read the same window, if they are few.
     """
     free = [it for it in facts.extents if it not in facts.carried]
     peeled = tuple(it for it in facts.extents if it in facts.bounded - facts.carried)
     for along, other in permutations(free, 2):
         window = [it for it in _summed_with(facts, other) if facts.extents[it] <= _MOST_WRITTEN]
-        for lanes, columns, rows in product(_LANES_OF_WINDOWS, _COLUMNS, _ROWS[1:]) if window else ():
-            if columns * rows <= _MOST_SUMS:
-                levels = spread(facts, free) | dict.fromkeys(window, (Level(Execution.UNROLLED, None),))
-                levels[along] = (*levels[along], *_unrolled(columns), Level(Execution.INVOCATION, lanes))
-                levels[other] = (*levels[other], *_unrolled(rows))
-                made = facts.with_levels(Decisions((), ()), levels)
-                yield replace(made, order=facts.order_from_carried(levels), peeled=peeled)
+        if window:
+            levels = spread(facts, free) | dict.fromkeys(window, (Level(Execution.UNROLLED, None),))
+            across = [it for it in free if it not in (along, other)]
+            for name, count in ((along, 1), *product(across, _ACROSS)):
+                several = _with_several(facts, levels, name, count)
+                for block in _of_window(several, along, other, _MOST_SUMS // count):
+                    made = facts.with_levels(Decisions((), ()), block)
+                    yield replace(made, order=facts.order_of_blocks(block), peeled=peeled)
+
+
+def _of_window(levels: dict[str, Levels], along: str, other: str, most: int) -> Iterator[dict[str, Levels]]:
+    """Levels with up to so many outputs of a block along two dimensions."""
+    for lanes, columns, rows in product(_LANES_OF_WINDOWS, _COLUMNS, _ROWS_OF_WINDOWS):
+        if columns * rows <= most:
+            its = (*levels[along], *unrolled_level(columns), Level(Execution.INVOCATION, lanes))
+            yield levels | {along: its, other: (*levels[other], *unrolled_level(rows))}
+
+
+def _with_several(facts: Facts, levels: dict[str, Levels], name: str, count: int) -> dict[str, Levels]:
+    """Levels with several outputs of a block along a dimension; a workgroup has the blocks of all of them by turns, if
+    they are few.
+    """
+    turns = -(-facts.extents[name] // count)
+    looped = _looped(turns if count > 1 and turns <= _MOST_TURNS else 1)
+    return levels | {name: (*levels[name], *looped, *unrolled_level(count))}
 
 
 def passes(facts: Facts) -> Iterator[Decisions]:
@@ -101,8 +128,10 @@ def passes(facts: Facts) -> Iterator[Decisions]:
     for columns, count in product(_COLUMNS, _ROWS):
         if columns * count <= _MOST_SUMS:
             levels = spread(facts, rows)
-            levels |= {it: (*levels[it], *_unrolled(columns), Level(Execution.INVOCATION, _LANES[0])) for it in along}
-            levels[rows[-1]] = (*levels[rows[-1]], *_unrolled(count))
+            levels |= {
+                it: (*levels[it], *unrolled_level(columns), Level(Execution.INVOCATION, _LANES[0])) for it in along
+            }
+            levels[rows[-1]] = (*levels[rows[-1]], *unrolled_level(count))
             blocked = facts.with_levels(Decisions((), ()), levels)
             yield from (replace(blocked, kept=(*packed, *kept)) for packed in loads)
 
@@ -153,12 +182,13 @@ def _with_grids(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
         yield replace(decisions, grid=names[::-1])
 
 
-def _unrolled(count: int) -> Levels:
-    return (Level(Execution.UNROLLED, count),) if count > 1 else ()
-
-
 def _looped(count: int) -> Levels:
     return (Level(Execution.LOOP, count),) if count > 1 else ()
+
+
+def unrolled_level(count: int) -> Levels:
+    """A level of so many iterations that are written out; none of one."""
+    return (Level(Execution.UNROLLED, count),) if count > 1 else ()
 
 
 def tree_level(count: int) -> Levels:

@@ -221,6 +221,17 @@ class Facts:
         names = sequential(levels)
         return tuple(sorted(names, key=lambda it: (_is_written_out(levels, it), not self.is_carried(it.dimension))))
 
+    def order_of_blocks(self, levels: Mapping[str, Levels]) -> tuple[LevelName, ...]:
+        """Loops outermost, those of dimensions that values are carried on inside; of written-out levels these outside,
+        so that each value that is loaded serves a whole block before the next one is needed.
+        """
+
+        def place(name: LevelName) -> tuple[bool, bool]:
+            written = _is_written_out(levels, name)
+            return written, self.is_carried(name.dimension) is not written
+
+        return tuple(sorted(sequential(levels), key=place))
+
     def declared(self, names: Sequence[LevelName]) -> list[LevelName]:
         """Levels in the order of the declarations, parts last."""
         position = {name: number for number, name in enumerate(self.extents)}

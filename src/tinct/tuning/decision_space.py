@@ -10,12 +10,12 @@ from operator import itemgetter
 from random import Random
 from typing import Final
 
-from ..ir.schedule.nodes import Decisions, Execution, Level
+from ..ir.schedule.nodes import Decisions, Execution, Level, LevelName
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.tasks import Carry
-from .blocks import blocks, passes, tree_level, windows
-from .choices import CHOICES, MOVES, Facts, other_sharing
+from .blocks import blocks, passes, tree_level, unrolled_level, windows
+from .choices import CHOICES, MOVES, Facts, other_sharing, sequential
 from .hardware_blocks import streams, tiles
 from .level_patterns import Levels
 from .search import Cost
@@ -36,6 +36,9 @@ _INVOCATIONS: Final = (16, 32, 64, 128, 256)
 """Those of workgroups for rows."""
 _PARTS: Final = (2, 4)
 """The parts in which an invocation reduces a row."""
+_ALWAYS: Final = (1, 2, 4)
+_TURNS: Final = (*_ALWAYS, 3, 5, 7)
+"""Iterations of a loop that are written out in one turn."""
 _WHOLE: Final[Mapping[str, int]] = {}
 
 
@@ -145,6 +148,39 @@ class DecisionSpace:
         others = (*tiles(self.facts), *streams(self.facts)) if self.facts.is_hardware else ()
         found = dict.fromkeys((*rows, *passes(self.facts), *blocks(self.facts), *others))
         return filter(self.is_legal, found)
+
+    def refined(self, point: Decisions) -> Iterator[Decisions]:
+        """The point with other numbers of iterations written out in each turn of a loop that values are carried along.
+
+        What that saves depends on how the loop is compiled, which no model knows.
+        """
+        facts = self.facts
+        levels = facts.levels(point)
+        order = list(point.order) or facts.declared(sequential(levels))
+        loops = [it for it in order if levels[it.dimension][it.level].execution is Execution.LOOP]
+        for name in facts.extents:
+            first, *rest = levels[name]
+            is_written = all(it.execution is Execution.UNROLLED for it in rest)
+            if name not in facts.carried or first.execution is not Execution.LOOP or not is_written or len(rest) > 1:
+                continue
+            inner = LevelName(name, 1)
+            others = [it for it in order if it != inner]
+            at = others.index(loops[-1]) + 1
+            for count in self._turns(name):
+                its = (first, *unrolled_level(count))
+                if its != levels[name]:
+                    named = [inner] if count > 1 else []
+                    made = facts.with_levels(point, {**levels, name: its})
+                    other = replace(made, order=(*others[:at], *named, *others[at:]))
+                    if self.is_legal(other):
+                        yield other
+
+    def _turns(self, name: str) -> list[int]:
+        """How many iterations of a loop one turn may have: few, and of an odd number that divides the size none is
+        left over.
+        """
+        size = self.facts.extents[name]
+        return [it for it in _TURNS if it < size and (it in _ALWAYS or size % it == 0)]
 
     def kind(self, point: Decisions) -> Hashable:
         """How levels are executed, but not how many iterations they have, nor in which order."""

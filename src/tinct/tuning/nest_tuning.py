@@ -205,7 +205,8 @@ class NestProblem:
     def space(self, kept: Sequence[Decisions]) -> DecisionSpace:
         """All legal decisions."""
         rates = rates_of(self.task.device)
-        return DecisionSpace(self.facts, lambda it: cost_of(it, rates), kept)
+        contract = self.task.contract
+        return DecisionSpace(self.facts, lambda it: cost_of(it, rates, contract=contract), kept)
 
     def measure(self, point: Decisions, best: float) -> float:
         """The seconds of a point whose results are right. Raises Rejected.

@@ -145,6 +145,10 @@ class OverrideSpace:
         """None: nothing is known of what values mean."""
         return ()
 
+    def refined(self, point: Point) -> Sequence[Point]:
+        """None, for the same reason."""
+        return ()
+
     def kind(self, point: Point) -> Hashable:
         """The combination, since no other is known to be alike."""
         return point

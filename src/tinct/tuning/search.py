@@ -2,9 +2,9 @@
 
 Small spaces are tried whole, points with the least expected time first. In large ones, points are improved by what the
 space expects of them, hundreds of them for each that is measured: structured and random ones in the beginning, then
-neighbours and children of the fastest, until several generations bring nothing. Then it begins again, with other random
-points. What is expected of a point is corrected by what points of its kind took. Points whose least possible time is
-above the best time are never measured.
+neighbours and children of the fastest, until several generations bring nothing, and details of the fastest one. Then it
+begins again, with other random points. What is expected of a point is corrected by what points of its kind took. Points
+whose least possible time is above the best time are never measured.
 """
 
 from __future__ import annotations
@@ -56,6 +56,8 @@ _NEAR: Final = 1.25
 """Points that take longer than this many times the best are not compared with it in the end."""
 _SHARE_OF_FINAL: Final = 0.12
 """The share of the time that is left for comparing the fastest."""
+_SHARE_OF_DETAILS: Final = 0.08
+"""The share of the time before that in which the details of the fastest point are tried, if they were not before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,10 @@ class Space(Protocol[Point]):
 
     def structured(self) -> Iterable[Point]:
         """Points of forms that are often good, to be improved by what is expected of them."""
+        ...
+
+    def refined(self, point: Point) -> Iterable[Point]:
+        """What differs from a fast point in details of which is not known whether they gain something."""
         ...
 
     def kind(self, point: Point) -> Hashable:
@@ -187,6 +193,8 @@ class Search(Generic[Point]):
     def __post_init__(self) -> None:
         self._random = Random(self.seed)
         self._begun = self.clock()
+        self._limit = self.seconds * (1 - _SHARE_OF_FINAL)
+        """The seconds after which nothing else is tried."""
         self._trust = 1.0
         """What bounds are multiplied by: less than 1 as soon as a point was faster than its bound."""
 
@@ -197,7 +205,7 @@ class Search(Generic[Point]):
             self._measure_all(self._new(self._starts()))
             whole = self.space.whole(MOST_WHOLE)
             if whole is None:
-                self._restarts()
+                self._search_large()
             else:
                 is_whole = self._measure_all(sorted(self._new(whole), key=self._expected))
             times = self._final()
@@ -223,8 +231,7 @@ class Search(Generic[Point]):
         return min(self._times.values(), default=inf)
 
     def _is_over(self) -> bool:
-        limit = self.seconds * (1 - _SHARE_OF_FINAL)
-        return bool(self._attempts) and self.clock() - self._begun >= limit
+        return bool(self._attempts) and self.clock() - self._begun >= self._limit
 
     def _new(self, points: Iterable[Point | None]) -> list[Point]:
         """The points that were not seen before; they are seen now."""
@@ -275,12 +282,28 @@ class Search(Generic[Point]):
 
     # Large spaces
 
+    def _search_large(self) -> None:
+        limit = self._limit
+        self._limit -= _SHARE_OF_DETAILS * self.seconds
+        self._restarts()
+        self._limit = limit
+        self._refine()
+
+    def _refine(self) -> None:
+        """Try the details of the fastest point, and of what becomes the fastest by them."""
+        while not self._is_over():
+            points = self._new(other for it in self._fastest(1) for other in self.space.refined(it))
+            if not points:
+                break
+            self._measure_all(points)
+
     def _restarts(self) -> None:
         empty, structured, starts = 0, self._unseen(self.space.structured()), list(self._times)
         while not self._is_over() and empty < _EMPTY_RESTARTS:
             points = self._measure_varied(self._bred(structured), _BEAM)
             empty = 0 if points else empty + 1
             self._generations([it for it in (*starts, *points) if it in self._times] or self._fastest(_BEAM))
+            self._refine()
             structured, starts = [], []
 
     def _bred(self, structured: Sequence[Point]) -> list[Point]:

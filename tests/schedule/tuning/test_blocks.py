@@ -65,6 +65,54 @@ def test_windows_are_written_out_along_rows() -> None:
     assert max(costs) <= 1.5 * min(costs)
 
 
+def convolution() -> Nest:
+    nest = Nest("convolution")
+    o, y, x = nest.dim("outputs", "o"), nest.dim("h", "y"), nest.dim("w", "x")
+    c, dy, dx = nest.dim("inputs", "c"), nest.dim(3, "dy"), nest.dim(3, "dx")
+    extents = [nest.size("inputs"), nest.size("h") + 2, nest.size("w") + 2]
+    pixels = nest.load("image", "f32", [c, y + dy, x + dx], extents=extents)
+    weighted = pixels * nest.load("weights", "f32", [o, c, dy, dx])
+    nest.store("result", nest.reduce("+", weighted, on=[c, dy, dx]), [o, y, x])
+    return nest
+
+
+def test_what_a_window_reads_serves_several_outputs() -> None:
+    """Blocks of outputs across the image, too; all outputs in one workgroup, which goes through blocks of them."""
+    facts = Facts(convolution().ir, {"outputs": 16, "inputs": 16, "h": 62, "w": 62}, reassociate=True)
+    space = DecisionSpace(facts, lambda it: cost_of(it, ASSUMED, contract=True))
+    block = """
+        c: loop
+        dy: unrolled
+        dx: loop
+        o: workgroup * loop(2) * unrolled(8)
+        y: workgroup * unrolled(2)
+        x: workgroup * invocation(16)
+        order: o.1, c.0, dx.0, dy.0, o.2, y.1
+    """
+    assert parse_decisions(block) in set(filter(space.is_legal, windows(facts)))
+    best = min(space.windowed(), key=lambda it: space.cost(it).expected)
+    assert any(it.execution is Execution.UNROLLED for it in facts.levels(best)["o"])
+
+
+def test_details_are_turns_of_loops_that_are_written_out() -> None:
+    """Few iterations, those of an odd number only where it divides the size; none of a nest that carries nothing."""
+    space = space_of({"m": 512, "n": 512, "inner": 333})
+    block = "i: workgroup * unrolled(6)\nj: workgroup * invocation(16)\n"
+    found = [print_decisions(it) for it in space.refined(parse_decisions(block + "order: k.0, i.1"))]
+    assert [line for it in found for line in it.splitlines() if line.startswith("k:")] == [
+        f"k: loop * unrolled({count})" for count in (2, 4, 3)
+    ]
+    assert all("order: k.0, k.1, i.1\n" in it for it in found)
+    again = next(iter(space.refined(parse_decisions(found[0]))))
+    assert print_decisions(again) == print_decisions(parse_decisions("k: loop\n" + block + "order: k.0, i.1"))
+
+    scaled = Nest("scaled")
+    i = scaled.dim("n", "i")
+    scaled.store("y", scaled.load("x", "f32", [i]) * 2.0, [i])
+    plain = DecisionSpace(Facts(scaled.ir, {"n": 64}), lambda it: cost_of(it, ASSUMED))
+    assert not list(plain.refined(plain.simple()))
+
+
 def test_only_short_windows_are_written_out() -> None:
     for nest, sizes in ((stencil(4), {"h": 64, "w": 64}), (product(), {"m": 64, "n": 64, "inner": 4})):
         assert not list(windows(Facts(nest.ir, sizes, reassociate=True)))

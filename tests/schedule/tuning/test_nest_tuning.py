@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,19 @@ def test_a_wrong_candidate_is_found_at_small_sizes() -> None:
     with pytest.raises(Rejected, match="sums differs from the definition at rows = 5") as found:
         problem(lower).check_small(Decisions((), ()))
     assert found.value.status == "wrong"
+
+
+def test_costs_know_whether_products_and_sums_are_fused() -> None:
+    nest = tinct.Nest("product")
+    i, j, k = nest.dim("m", "i"), nest.dim("n", "j"), nest.dim("inner", "k")
+    terms = nest.load("a", "f32", [i, k]) * nest.load("b", "f32", [k, j])
+    nest.store("c", nest.reduce("+", terms, on=[k]), [i, j])
+    task = Task(nest.ir, dict.fromkeys(("m", "n", "inner"), 512), lambda point, sizes: nest.lower(point, sizes=sizes))
+    block = parse_decisions(
+        "i: workgroup * unrolled(6)\nj: workgroup * unrolled(4) * invocation(16)\norder: k.0, i.1, j.1"
+    )
+    apart, fused = (NestProblem(replace(task, contract=it)).space([]).cost(block) for it in (False, True))
+    assert fused.least < fused.expected < 0.8 * apart.expected
 
 
 def test_small_sizes_are_checked_once_for_each_structure() -> None:

@@ -31,6 +31,9 @@ class Grid:
     def structured(self) -> Sequence[Point]:
         return []
 
+    def refined(self, point: Point) -> Sequence[Point]:
+        return []
+
     def kind(self, point: Point) -> Hashable:
         return point
 
@@ -122,6 +125,18 @@ def test_what_is_expected_leads_to_the_best() -> None:
         found = bench.search(Modelled(is_small=False, best=bench.best), 30, seed).run()
         assert found.seconds <= 2.0, seed
         assert sum(it[0] % 2 == 0 for it in bench.seen[:10]) <= 8
+
+
+def test_details_of_the_fastest_point_are_tried() -> None:
+    """Also of what becomes the fastest by them, though they seem to take far longer; none of a small space are."""
+    far = SIDE - 1
+    for is_small in (False, True):
+        bench = Bench((far, far))
+        grid = Modelled(is_small=is_small, best=(4, 4))
+        grid.refined = lambda point: [(far, far)] if max(point) == far else [(far, point[1])]  # type: ignore[method-assign]
+        found = bench.search(grid, 60, 0).run()
+        assert (found.best == (far, far)) is not is_small
+        assert found.best in bench.seen
 
 
 def test_starts_that_are_expected_to_take_far_longer_are_not_measured() -> None:
