@@ -18,6 +18,7 @@ from ...ir.schedule.extents import value_of as size_of
 from ...ir.schedule.nodes import Affine, Boundary, Execution, LevelName, Load, Store
 from .decided import Decided
 from .frame import Frame
+from .places import INSIDE, Ends, Iterations, Part, Place
 from .vectors import in_vectors, vector_of
 
 Point: TypeAlias = tuple[tuple[LevelName, int], ...]
@@ -98,32 +99,38 @@ class Addresses:
         return self.part_of_index(dimension, self.decided.names(dimension), name=dimension)
 
     def part_of_index(self, dimension: str, levels: Collection[LevelName], *, name: str, unit: int = 1) -> Value:
-        """What some levels contribute to the index in a dimension, divided by `unit`."""
-        written = tuple(self.written.get(it, -1) for it in levels)
+        """What some levels contribute to the index in a dimension, divided by `unit`: what is known of it is added
+        last.
+        """
+        varying, known = self._iterations.split(dimension, tuple(levels), unit)
         return self.memo(
-            ("index", dimension, tuple(levels), unit, written),
-            lambda: self._named(self._combined(dimension, levels, name, unit), name),
+            ("index", dimension, varying, unit, known),
+            lambda: self._named(
+                self.frame.binary(BinaryOp.ADD, self._varying(dimension, varying, name, unit), u32(known)), name
+            ),
         )
+
+    @property
+    def _iterations(self) -> Iterations:
+        return Iterations(self.decided, self.written)
 
     def _named(self, made: Value, name: str) -> Value:
         if isinstance(made, c.Binary) and made.name is None:
             made.name = self.frame.name(name)
         return made
 
-    def _combined(self, dimension: str, levels: Collection[LevelName], name: str, unit: int) -> Value:
-        """The index that the iterations of levels stand for: what is known of it is added last."""
-        strides = {it: stride // unit for it, stride in self.decided.strides(dimension).items() if it in levels}
-        known = sum(self.written[it] * stride for it, stride in strides.items() if it in self.written)
-        varying = tuple(it for it in strides if it not in self.written and not self.decided.is_vector(it))
+    def _varying(self, dimension: str, levels: Sequence[LevelName], name: str, unit: int = 1) -> Value:
+        """What levels at iterations that are not known contribute to the index in a dimension, divided by `unit`."""
+        strides = self.decided.strides(dimension)
 
         def build() -> Value:
             total: Value = u32(0)
-            for it in varying:
-                scaled = self.frame.binary(BinaryOp.MULTIPLY, self.at[it], u32(strides[it]))
+            for it in levels:
+                scaled = self.frame.binary(BinaryOp.MULTIPLY, self.at[it], u32(strides[it] // unit))
                 total = self.frame.binary(BinaryOp.ADD, total, scaled)
             return self._named(total, name)
 
-        return self.frame.binary(BinaryOp.ADD, self.memo(("varying", dimension, varying, unit), build), u32(known))
+        return self.memo(("varying", dimension, tuple(levels), unit), build)
 
     def size(self, dimension: str) -> Value:
         """The size of a dimension."""
@@ -142,12 +149,8 @@ class Addresses:
         """
         total: Value = u32(0)
         for term in sorted(affine.terms, key=lambda it: it.coefficient < 0):
-            value = value_of(term.name, term.coefficient)
-            scaled = self.frame.binary(BinaryOp.MULTIPLY, u32(abs(term.coefficient)), value)
-            op = BinaryOp.SUBTRACT if term.coefficient < 0 else BinaryOp.ADD
-            total = self.frame.binary(op, total, scaled)
-        op = BinaryOp.SUBTRACT if affine.constant < 0 else BinaryOp.ADD
-        return self.frame.binary(op, total, u32(abs(affine.constant)))
+            total = self._plus(total, term.coefficient, value_of(term.name, term.coefficient))
+        return self._plus(total, affine.constant, u32(1))
 
     def element(self, access: Load | Store, indices: Indices) -> Value:
         """The pointer to the element that a load or a store names."""
@@ -155,11 +158,13 @@ class Addresses:
 
     def pointer(self, array: str, subscripts: Sequence[Value], extents: Sequence[Affine] | None = None) -> Value:
         """The pointer to an element; `extents` are those of the array, unless they are given."""
-        decided = self.decided
-        levels = decided.partials.get(array) or decided.packed.get(array, ())
-        subscripts = [*subscripts, *(self.at[it] for it in levels)]
-        offset = self.offset(subscripts, extents or decided.scope.arrays[array].extents)
+        subscripts = [*subscripts, *(self.at[it] for it in self._own_levels(array))]
+        offset = self.offset(subscripts, extents or self.decided.scope.arrays[array].extents)
         return self.frame.builder.access(self.frame.arrays[array], [offset])
+
+    def _own_levels(self, array: str) -> Sequence[LevelName]:
+        """The levels that an array between dispatches has dimensions for."""
+        return self.decided.partials.get(array) or self.decided.packed.get(array, ())
 
     def offset(self, subscripts: Sequence[Value], extents: Sequence[Affine]) -> Value:
         """The number of an element of an array with these extents, row by row."""
@@ -203,28 +208,56 @@ class Addresses:
         return self.pointer(array, subscripts, [*others, length])
 
     def loaded(self, load: Load, indices: Indices) -> Value:
-        """The element that a load gives, with tests of the subscripts that may be outside of the array."""
-        subscripts = [self.affine(it, indices) for it in load.subscripts]
-        tested = [it for it in range(len(subscripts)) if not self._is_inside(load, it, indices)]
-        return self.fetched(load, subscripts, tested)
+        """The element that a load gives, with tests of the subscripts that may be outside of the array. No element is
+        loaded twice.
+        """
+        places = [self._iterations.place(it, indices) for it in load.subscripts]
+        ends = [self._ends(load, position, indices) for position in range(len(places))]
+        boundary = Boundary.INSIDE if all(it == INSIDE for it in ends) else load.boundary
+        levels = tuple(self.at[it] for it in self._own_levels(load.array))
+        return self.memo(
+            ("element", load.array, levels, boundary, tuple(places), tuple(ends)),
+            lambda: self.fetched(load, [self._subscript(it) for it in places], ends),
+        )
 
-    def _is_inside(self, load: Load, position: int, indices: Indices) -> bool:
-        """Whether a subscript is inside of the array, wherever indices are in their dimensions."""
-        if (load.name, position) in self.sure and not self._is_mapped(load, position, indices):
-            return True
-        return self.decided.is_inside(load, position, indices)
+    def _ends(self, load: Load, position: int, indices: Indices) -> Ends:
+        """Which ends of the array a subscript may pass, wherever indices are in their dimensions."""
+        is_sure = (load.name, position) in self.sure and not self._is_mapped(load, position, indices)
+        if load.boundary is Boundary.INSIDE or is_sure or self.decided.is_inside(load, position, indices):
+            return INSIDE
+        extent = self.decided.scope.arrays[load.array].extents[position]
+        return self._iterations.ends(load.subscripts[position], extent, indices)
 
     def _is_mapped(self, load: Load, position: int, indices: Indices) -> bool:
         return any(it.name in indices for it in load.subscripts[position].terms)
 
-    def fetched(self, load: Load, subscripts: Sequence[Value], tested: Sequence[int]) -> Value:
-        """The element at subscripts, of which those at the positions `tested` may be outside of the array."""
+    def _subscript(self, place: Place) -> Value:
+        """The number at a place, modulo 2^32; what is known is added last."""
+
+        def build() -> Value:
+            total: Value = u32(0)
+            for part in sorted(place.parts, key=lambda it: it.coefficient < 0):
+                total = self._plus(total, part.coefficient, self._part(part))
+            return total
+
+        return self._plus(self.memo(("sum", place.parts), build), place.constant, u32(1))
+
+    def _part(self, part: Part) -> Value:
+        return self._varying(part.name, part.levels, part.name) if part.levels else self.frame.sizes[part.name]
+
+    def _plus(self, total: Value, coefficient: int, value: Value) -> Value:
+        scaled = self.frame.binary(BinaryOp.MULTIPLY, u32(abs(coefficient)), value)
+        return self.frame.binary(BinaryOp.SUBTRACT if coefficient < 0 else BinaryOp.ADD, total, scaled)
+
+    def fetched(self, load: Load, subscripts: Sequence[Value], ends: Sequence[Ends]) -> Value:
+        """The element at subscripts, which may pass these ends of the array."""
         builder = self.frame.builder
+        tested = [it for it, its in enumerate(ends) if its != INSIDE]
         if load.boundary is Boundary.INSIDE or not tested:
             return builder.load(self.pointer(load.array, subscripts))
         extents = {it: self.affine(self.decided.scope.arrays[load.array].extents[it], {}) for it in tested}
         if load.boundary is Boundary.CLAMP:
-            clamped = {it: self.clamped(subscripts[it], extent) for it, extent in extents.items()}
+            clamped = {it: self._clamped(subscripts[it], extent, ends[it]) for it, extent in extents.items()}
             places = [clamped.get(position, it) for position, it in enumerate(subscripts)]
             return builder.load(self.pointer(load.array, places))
         tests = [builder.binary(BinaryOp.LESS, subscripts[it], extent) for it, extent in extents.items()]
@@ -232,12 +265,15 @@ class Addresses:
         value = builder.load(self.pointer(load.array, subscripts))
         return builder.builtin_call("select", [self.frame.zero(load.type), value, is_inside])
 
-    def clamped(self, subscript: Value, extent: Value) -> Value:
-        """The nearest number from 0 to `extent` - 1."""
-        builder = self.frame.builder
-        last = builder.convert(w.I32, self.frame.binary(BinaryOp.SUBTRACT, extent, u32(1)))
-        signed = builder.convert(w.I32, subscript)
-        return builder.convert(w.U32, builder.builtin_call("clamp", [signed, constant(w.I32, 0), last]))
+    def _clamped(self, subscript: Value, extent: Value, ends: Ends) -> Value:
+        """The nearest number from 0 to `extent` - 1 of a subscript that may pass these ends."""
+        builder, last = self.frame.builder, self.frame.binary(BinaryOp.SUBTRACT, extent, u32(1))
+        if not ends.below:
+            return builder.builtin_call("min", [subscript, last])
+        signed, zero = builder.convert(w.I32, subscript), constant(w.I32, 0)
+        if not ends.above:
+            return builder.convert(w.U32, builder.builtin_call("max", [signed, zero]))
+        return builder.convert(w.U32, builder.builtin_call("clamp", [signed, zero, builder.convert(w.I32, last)]))
 
 
 def conjunction(conditions: Sequence[Value], builder: Builder) -> Value:

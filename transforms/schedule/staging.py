@@ -14,6 +14,7 @@ from ...ir.ops import BinaryOp
 from ...ir.schedule.functions import scalar_type
 from ...ir.schedule.nodes import Affine, Buffering, LevelName, Load, Stage, Term
 from .addresses import Addresses
+from .places import ANYWHERE
 from .tiles import InnerLevel, Tile, is_free, span, tile_of
 from .vectors import vector_of
 
@@ -113,7 +114,7 @@ class Staging:
                 scaled = frame.binary(BinaryOp.MULTIPLY, places[tile.along], u32(tile.width))
                 places[tile.along] = frame.binary(BinaryOp.ADD, scaled, u32(lane))
             subscripts = [frame.binary(BinaryOp.ADD, *it) for it in zip(firsts, places, strict=True)]
-            parts.append(self.addresses.fetched(load, subscripts, range(len(subscripts))))
+            parts.append(self.addresses.fetched(load, subscripts, [ANYWHERE] * len(subscripts)))
         return parts[0] if tile.width == 1 else vector_of(frame.builder, parts)
 
     def _coordinates(self, tile: Tile, number: Value) -> list[Value]:

@@ -150,37 +150,37 @@ class DecisionSpace:
         return filter(self.is_legal, found)
 
     def refined(self, point: Decisions) -> Iterator[Decisions]:
-        """The point with other numbers of iterations written out in each turn of a loop that values are carried along.
+        """The point with other numbers of iterations written out in each turn of a loop.
 
         What that saves depends on how the loop is compiled, which no model knows.
         """
-        facts = self.facts
-        levels = facts.levels(point)
-        order = list(point.order) or facts.declared(sequential(levels))
-        loops = [it for it in order if levels[it.dimension][it.level].execution is Execution.LOOP]
-        for name in facts.extents:
-            first, *rest = levels[name]
-            is_written = all(it.execution is Execution.UNROLLED for it in rest)
-            if name not in facts.carried or first.execution is not Execution.LOOP or not is_written or len(rest) > 1:
-                continue
-            inner = LevelName(name, 1)
-            others = [it for it in order if it != inner]
-            at = others.index(loops[-1]) + 1
-            for count in self._turns(name):
-                its = (first, *unrolled_level(count))
-                if its != levels[name]:
-                    named = [inner] if count > 1 else []
-                    made = facts.with_levels(point, {**levels, name: its})
-                    other = replace(made, order=(*others[:at], *named, *others[at:]))
-                    if self.is_legal(other):
-                        yield other
+        for name, (first, *rest) in self.facts.levels(point).items():
+            if first.execution is Execution.LOOP and name in self.facts.extents:
+                is_written = bool(rest) and rest[0].execution is Execution.UNROLLED
+                counts = self._turns(name, (rest[0].factor or 1) if is_written else 1)
+                yield from filter(self.is_legal, (self._with_turns(point, name, it) for it in counts))
 
-    def _turns(self, name: str) -> list[int]:
-        """How many iterations of a loop one turn may have: few, and of an odd number that divides the size none is
-        left over.
-        """
+    def _turns(self, name: str, now: int) -> list[int]:
+        """Other numbers of iterations that a turn of a loop may have: few, and odd ones only if none is left over."""
         size = self.facts.extents[name]
-        return [it for it in _TURNS if it < size and (it in _ALWAYS or size % it == 0)]
+        return [it for it in _TURNS if it != now and it < size and (it in _ALWAYS or size % it == 0)]
+
+    def _with_turns(self, point: Decisions, name: str, count: int) -> Decisions:
+        """The point with so many iterations of a dimension's loop in a turn of the innermost loop."""
+        levels = self.facts.levels(point)
+        order = list(point.order) or self.facts.declared(sequential(levels))
+        first, *rest = levels[name]
+        inner = LevelName(name, 1)
+        if rest and rest[0].execution is Execution.UNROLLED:
+            del rest[0]
+            order = [_moved(it, name, -1) for it in order if it != inner]
+        levels[name] = (first, *rest)
+        if count > 1:
+            loops = [it for it in order if levels[it.dimension][it.level].execution is Execution.LOOP]
+            at = order.index(loops[-1]) + 1
+            order = [*(_moved(it, name, 1) for it in order[:at]), inner, *(_moved(it, name, 1) for it in order[at:])]
+        made = self.facts.with_levels(point, {**levels, name: (first, *unrolled_level(count), *rest)})
+        return replace(made, order=tuple(order))
 
     def kind(self, point: Decisions) -> Hashable:
         """How levels are executed, but not how many iterations they have, nor in which order."""
@@ -252,3 +252,8 @@ class DecisionSpace:
             return None
         made = self.facts.with_levels(replace(first, order=()), levels)
         return made if self.is_legal(made) else None
+
+
+def _moved(level: LevelName, dimension: str, by: int) -> LevelName:
+    """The name of a level after levels of a dimension became more or fewer, below its first one."""
+    return replace(level, level=level.level + by) if level.dimension == dimension and level.level else level

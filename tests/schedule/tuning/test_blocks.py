@@ -106,11 +106,15 @@ def test_details_are_turns_of_loops_that_are_written_out() -> None:
     again = next(iter(space.refined(parse_decisions(found[0]))))
     assert print_decisions(again) == print_decisions(parse_decisions("k: loop\n" + block + "order: k.0, i.1"))
 
-    scaled = Nest("scaled")
-    i = scaled.dim("n", "i")
-    scaled.store("y", scaled.load("x", "f32", [i]) * 2.0, [i])
-    plain = DecisionSpace(Facts(scaled.ir, {"n": 64}), lambda it: cost_of(it, ASSUMED))
-    assert not list(plain.refined(plain.simple()))
+    shared = "i: workgroup\nj: workgroup * invocation(16)\nk: loop * unrolled(4) * tree(2)\norder: k.0, k.1, k.2"
+    others = [print_decisions(it) for it in space.refined(parse_decisions(shared))]
+    assert [it.splitlines()[0] for it in others] == [
+        "k: loop * tree(2)",
+        "k: loop * unrolled(2) * tree(2)",
+        "k: loop * unrolled(3) * tree(2)",
+    ]
+    assert "order: k.0, k.1, k.2\n" in others[1]
+    assert not list(space.refined(parse_decisions("i: workgroup\nj: workgroup\nk: unrolled(4) * tree(2)")))
 
 
 def test_only_short_windows_are_written_out() -> None:
