@@ -72,11 +72,12 @@ class DecisionSpace:
         return self._costs[point]
 
     def starts(self) -> Sequence[Decisions]:
-        """Points that were good before, one with invocations for each element of the outputs, where these are few,
-        the one whose workgroups share the reductions that costs least, one with a workgroup for each row, and blocks of
-        a stencil.
+        """Points that were good before, the structured one that costs least, one with invocations for each element of
+        the outputs, where these are few, the one whose workgroups share the reductions that costs least, one with a
+        workgroup for each row, and blocks of a stencil.
         """
-        found = dict.fromkeys((*self.kept, self.simple(), self.shared(), self.by_rows(), *self.windowed()))
+        best = min(self.structured(), key=lambda it: self.cost(it).expected, default=self.simple())
+        found = dict.fromkeys((*self.kept, best, self.simple(), self.shared(), self.by_rows(), *self.windowed()))
         return [it for it in found if self.is_legal(it)]
 
     def simple(self) -> Decisions:

@@ -2,7 +2,7 @@
 
 Small spaces are tried whole, points with the least expected time first. In large ones, points are improved by what the
 space expects of them, hundreds of them for each that is measured: structured and random ones in the beginning, then
-neighbours and children of the fastest, until several generations bring nothing, and details of the fastest one. Then it
+neighbours and children of the fastest, until several generations bring nothing, and details of the fastest. Then it
 begins again, with other random points. What is expected of a point is corrected by what points of its kind took. Points
 whose least possible time is above the best time are never measured.
 """
@@ -57,7 +57,9 @@ _NEAR: Final = 1.25
 _SHARE_OF_FINAL: Final = 0.12
 """The share of the time that is left for comparing the fastest."""
 _SHARE_OF_DETAILS: Final = 0.08
-"""The share of the time before that in which the details of the fastest point are tried, if they were not before."""
+"""The share of the time before that in which details of the fastest points are tried, if they were not before."""
+_DETAILED: Final = 3
+"""The fastest points whose details are tried: those of the fastest one may gain nothing, where those of others do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,9 +292,9 @@ class Search(Generic[Point]):
         self._refine()
 
     def _refine(self) -> None:
-        """Try the details of the fastest point, and of what becomes the fastest by them."""
+        """Try the details of the fastest points, and of what becomes one of them."""
         while not self._is_over():
-            points = self._new(other for it in self._fastest(1) for other in self.space.refined(it))
+            points = self._new(other for it in self._fastest(_DETAILED) for other in self.space.refined(it))
             if not points:
                 break
             self._measure_all(points)

@@ -142,6 +142,15 @@ def test_the_model_prefers_blocks_to_the_simple_point() -> None:
     assert space.cost(best).expected < 0.5 * space.cost(space.simple()).expected
 
 
+def test_a_search_begins_with_the_best_block() -> None:
+    """So that one that is short, or of a nest whose simple points take long, has something good at once."""
+    space = space_of({"m": 512, "n": 512, "inner": 512})
+    best = min(space.cost(it).expected for it in space.structured())
+    assert space.cost(space.starts()[0]).expected == best
+    kept = space.simple()
+    assert DecisionSpace(space.facts, space.price, [kept]).starts()[0] == kept
+
+
 def attention() -> Nest:
     """Scores are needed for the greatest one and for the weights, and the weights for their sum and for the result."""
     nest = Nest("attention")
