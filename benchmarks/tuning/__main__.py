@@ -21,10 +21,9 @@ from rich.console import Console
 from rich.table import Table
 
 from tinct import Nest
-from tinct.backend.gpu import shared_device
-from tinct.devices import adapter_named
 from tinct.ir.schedule.nodes import Decisions
 from tinct.ir.schedule.text import parse_decisions, print_decisions
+from tinct.tuning.devices import is_hardware
 from tinct.tuning.nest_tuning import NestProblem, Task, patience_of
 
 from .. import machine
@@ -166,17 +165,17 @@ def measured(space: Space, device: str, seeds: range, seconds: float, *, is_tiny
         replay = Replay(problem)
         whole = problem.space([]).whole(MOST_WHOLE)
         by_hand = _by_hand(space, device)
-        for point in (*(whole or ()), *by_hand):
-            replay.measured(point, inf)
+        for point in (*(whole or ()), by_hand):
+            if point is not None:
+                replay.measured(point, inf)
         found: list[Seed] = []
         for seed in seeds:
             one = Replay(problem) if is_apart else replay
             found.append(one.search(seed, seconds))
             replay.known = one.known | replay.known
-        best, times = replay.judged([*by_hand, *(it.chosen for it in found if it.chosen is not None)])
+        best, times = replay.judged(it for it in (by_hand, *(seed.chosen for seed in found)) if it is not None)
     within, after = _reached(found, times, best)
-    measured_by_hand = [it for it in by_hand if it in times]
-    like, like_after = _reached(found, times, *measured_by_hand) if measured_by_hand else (None, None)
+    like, like_after = _reached(found, times, by_hand) if by_hand in times else (None, None)
     return Row(
         space.name,
         dict(sizes),
@@ -186,7 +185,7 @@ def measured(space: Space, device: str, seeds: range, seconds: float, *, is_tiny
         len(found),
         within,
         after,
-        times[measured_by_hand[0]] * 1e3 if measured_by_hand else None,
+        times[by_hand] * 1e3 if by_hand in times else None,
         like,
         like_after,
         median(len(it.tried) for it in found),
@@ -194,13 +193,11 @@ def measured(space: Space, device: str, seeds: range, seconds: float, *, is_tiny
     )
 
 
-def _by_hand(space: Space, device: str) -> list[Decisions]:
-    """The decisions by hand for the nest of that name, if there are some."""
-    adapter = adapter_named(device)
-    is_software = adapter is None or shared_device(adapter).adapter().is_software
-    tables = decisions.read(None, device, is_software=is_software)
+def _by_hand(space: Space, device: str) -> Decisions | None:
+    """The decisions by hand for the nest of that name."""
+    tables = decisions.read(None, device, is_software=not is_hardware(device))
     text = decisions.chosen(tables, space.name, contract=space.contract)
-    return [] if text is None else [parse_decisions(text)]
+    return None if text is None else parse_decisions(text)
 
 
 def _reached(found: Sequence[Seed], times: dict[Decisions, float], point: Decisions) -> tuple[int, float | None]:

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 from math import prod
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from ...ir import types as w
 from ...ir.core import nodes as c
@@ -15,12 +15,13 @@ from ...ir.core.builder import Builder, constant, u32
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
 from ...ir.schedule.extents import value_of as size_of
-from ...ir.schedule.nodes import Affine, Boundary, Execution, LevelName, Load, Store
+from ...ir.schedule.nodes import Affine, Boundary, Execution, LevelName, Load, Store, Term
 from .decided import Decided
 from .frame import Frame
 from .places import INSIDE, Ends, Iterations, Part, Place
 from .vectors import in_vectors, vector_of
 
+_Multiple = TypeVar("_Multiple", Term, Part)
 Point: TypeAlias = tuple[tuple[LevelName, int], ...]
 """Iterations of written-out levels."""
 Indices: TypeAlias = dict[str, str]
@@ -147,10 +148,14 @@ class Addresses:
         """A sum, modulo 2^32, of what `value_of` gives for each name and its coefficient; terms that are added come
         first.
         """
-        total: Value = u32(0)
-        for term in sorted(affine.terms, key=lambda it: it.coefficient < 0):
-            total = self._plus(total, term.coefficient, value_of(term.name, term.coefficient))
+        total = self._added(affine.terms, lambda it: value_of(it.name, it.coefficient))
         return self._plus(total, affine.constant, u32(1))
+
+    def _added(self, terms: Iterable[_Multiple], value_of: Callable[[_Multiple], Value]) -> Value:
+        total: Value = u32(0)
+        for term in sorted(terms, key=lambda it: it.coefficient < 0):
+            total = self._plus(total, term.coefficient, value_of(term))
+        return total
 
     def element(self, access: Load | Store, indices: Indices) -> Value:
         """The pointer to the element that a load or a store names."""
@@ -212,7 +217,7 @@ class Addresses:
         loaded twice.
         """
         places = [self._iterations.place(it, indices) for it in load.subscripts]
-        ends = [self._ends(load, position, indices) for position in range(len(places))]
+        ends = [self._ends(load, position, place, indices) for position, place in enumerate(places)]
         boundary = Boundary.INSIDE if all(it == INSIDE for it in ends) else load.boundary
         levels = tuple(self.at[it] for it in self._own_levels(load.array))
         return self.memo(
@@ -220,27 +225,22 @@ class Addresses:
             lambda: self.fetched(load, [self._subscript(it) for it in places], ends),
         )
 
-    def _ends(self, load: Load, position: int, indices: Indices) -> Ends:
+    def _ends(self, load: Load, position: int, place: Place, indices: Indices) -> Ends:
         """Which ends of the array a subscript may pass, wherever indices are in their dimensions."""
         is_sure = (load.name, position) in self.sure and not self._is_mapped(load, position, indices)
-        if load.boundary is Boundary.INSIDE or is_sure or self.decided.is_inside(load, position, indices):
+        if load.boundary is Boundary.INSIDE or is_sure:
             return INSIDE
-        extent = self.decided.scope.arrays[load.array].extents[position]
-        return self._iterations.ends(load.subscripts[position], extent, indices)
+        subscript, extent = load.subscripts[position], self.decided.scope.arrays[load.array].extents[position]
+        below, above = self._iterations.ends(place, extent)
+        return Ends(below, above and not self.decided.is_before_end(subscript, extent, indices))
 
     def _is_mapped(self, load: Load, position: int, indices: Indices) -> bool:
         return any(it.name in indices for it in load.subscripts[position].terms)
 
     def _subscript(self, place: Place) -> Value:
         """The number at a place, modulo 2^32; what is known is added last."""
-
-        def build() -> Value:
-            total: Value = u32(0)
-            for part in sorted(place.parts, key=lambda it: it.coefficient < 0):
-                total = self._plus(total, part.coefficient, self._part(part))
-            return total
-
-        return self._plus(self.memo(("sum", place.parts), build), place.constant, u32(1))
+        total = self.memo(("sum", place.parts), lambda: self._added(place.parts, self._part))
+        return self._plus(total, place.constant, u32(1))
 
     def _part(self, part: Part) -> Value:
         return self._varying(part.name, part.levels, part.name) if part.levels else self.frame.sizes[part.name]

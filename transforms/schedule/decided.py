@@ -289,16 +289,22 @@ class Decided:
         """Whether a subscript is known to be inside of its array for all iterations, with some indices for others."""
         subscript, extent = load.subscripts[position], self.scope.arrays[load.array].extents[position]
         names = [indices.get(it.name, it.name) for it in subscript.terms]
-        if len(names) == 1 and names[0] in self.scope.dimensions:
-            is_index = subscript.terms[0].coefficient == 1 and subscript.constant == 0
-            if is_index and self.scope.dimensions[names[0]].size == extent:
-                return True
+        if subscript.constant == 0 and self.is_before_end(subscript, extent, indices):
+            return True
         known = {it: size for it in self.scope.dimensions if (size := self.size(it)) is not None}
         if not all(it in known or it in self.sizes for it in (*names, *(it.name for it in extent.terms))):
             return False
         terms = tuple(Term(it.coefficient, name) for it, name in zip(subscript.terms, names, strict=True))
         low, high = range_of(Affine(terms, subscript.constant), self.sizes, known)
         return low >= 0 and high < value_of(extent, self.sizes)
+
+    def is_before_end(self, subscript: Affine, extent: Affine, indices: Mapping[str, str]) -> bool:
+        """Whether a subscript is an index in a dimension as long as the array, whatever that is, or less."""
+        if len(subscript.terms) != 1 or subscript.terms[0].coefficient != 1 or subscript.constant > 0:
+            return False
+        name = subscript.terms[0].name
+        dimension = self.scope.dimensions.get(indices.get(name, name))
+        return dimension is not None and dimension.size == extent
 
     def is_in_parts(self, carry: Carry) -> bool:
         """Whether some iterations are accumulated apart from others."""

@@ -71,9 +71,8 @@ class Iterations:
         parts = (Part(coefficient, *key) for key, coefficient in coefficients.items() if coefficient)
         return Place(tuple(parts), constant)
 
-    def ends(self, subscript: Affine, extent: Affine, indices: Mapping[str, str]) -> Ends:
+    def ends(self, place: Place, extent: Affine) -> Ends:
         """Which ends of an array a subscript may pass, while all indices are in their dimensions."""
-        place = self.place(subscript, indices)
         low, high = place.constant, place.constant
         is_low = is_high = True
         for part in place.parts:
@@ -83,16 +82,7 @@ class Iterations:
             else:
                 low, is_low = low + part.coefficient * (last or 0), is_low and last is not None
         is_high = is_high and all(it.name in self.decided.sizes for it in extent.terms)
-        above = not is_high or high >= value_of(extent, self.decided.sizes)
-        return Ends(not is_low or low < 0, above and not self._is_before(subscript, extent, indices))
-
-    def _is_before(self, subscript: Affine, extent: Affine, indices: Mapping[str, str]) -> bool:
-        """Whether a subscript is an index in a dimension as long as the array, or before that."""
-        if len(subscript.terms) != 1 or subscript.terms[0].coefficient != 1 or subscript.constant > 0:
-            return False
-        name = subscript.terms[0].name
-        dimension = self.decided.scope.dimensions.get(indices.get(name, name))
-        return dimension is not None and dimension.size == extent
+        return Ends(not is_low or low < 0, not is_high or high >= value_of(extent, self.decided.sizes))
 
     def _last(self, part: Part) -> int | None:
         """The greatest value of what varies; None if it is not known."""

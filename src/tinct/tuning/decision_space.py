@@ -157,8 +157,7 @@ class DecisionSpace:
         """
         for name, (first, *rest) in self.facts.levels(point).items():
             if first.execution is Execution.LOOP and name in self.facts.extents:
-                is_written = bool(rest) and rest[0].execution is Execution.UNROLLED
-                counts = self._turns(name, (rest[0].factor or 1) if is_written else 1)
+                counts = self._turns(name, (rest[0].factor or 1) if _has_turns(rest) else 1)
                 yield from filter(self.is_legal, (self._with_turns(point, name, it) for it in counts))
 
     def _turns(self, name: str, now: int) -> list[int]:
@@ -172,7 +171,7 @@ class DecisionSpace:
         order = list(point.order) or self.facts.declared(sequential(levels))
         first, *rest = levels[name]
         inner = LevelName(name, 1)
-        if rest and rest[0].execution is Execution.UNROLLED:
+        if _has_turns(rest):
             del rest[0]
             order = [_moved(it, name, -1) for it in order if it != inner]
         levels[name] = (first, *rest)
@@ -253,6 +252,11 @@ class DecisionSpace:
             return None
         made = self.facts.with_levels(replace(first, order=()), levels)
         return made if self.is_legal(made) else None
+
+
+def _has_turns(inner: Sequence[Level]) -> bool:
+    """Whether of the levels inside of a loop the first is iterations that are written out."""
+    return bool(inner) and inner[0].execution is Execution.UNROLLED
 
 
 def _moved(level: LevelName, dimension: str, by: int) -> LevelName:
