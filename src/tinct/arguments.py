@@ -14,8 +14,10 @@ from .ir.layout_numbers import is_array, is_flag, is_number, shown
 if TYPE_CHECKING:
     from pathlib import Path
 
-_ENDLESS = 1e9
-"""Time limits from this many seconds (32 years) on mean no limit, so that no device's clock overflows."""
+_ENDLESS = 20 * 86400.0
+"""Time limits from this many seconds (20 days) on mean no limit: the system's calls that wait for a pipe count in
+milliseconds, in 31 bits.
+"""
 
 
 def path_of(value: object) -> Path:
@@ -73,7 +75,7 @@ def flag_of(value: object, what: str) -> bool:
 
 
 def seconds_of(value: object) -> float | None:
-    """A time limit: a positive number, `math.inf` from 32 years on, or None."""
+    """A time limit: a positive number, `math.inf` from 20 days on, or None."""
     if value is None:
         return None
     seconds = cast("float", value)

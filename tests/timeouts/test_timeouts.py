@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from math import inf
 
 import numpy as np
 import pytest
 
-from tinct.backend.cpu import CpuOptions
+from tinct.backend.cpu import CpuOptions, llvm_process
 from tinct.backend.cpu.options import tier_asked_for
 from tinct.base.errors import DeviceError, InputError
 from tinct.ir.source import Source
@@ -113,6 +114,16 @@ def test_stopped(body: str, device: str) -> None:
 def test_no_time_at_all(device: str) -> None:
     with pytest.raises(InputError, match="the time limit must be a positive number of seconds, not 0"):
         kernel("data[0] = 1;").run({"data": words()}, workgroups=1, device=device, timeout=0)
+
+
+@pytest.mark.parametrize(("factor", "seconds"), [(3, 1e6), (5, 2e6), (7, 1e8), (11, 1e300), (13, inf)])
+def test_limits_past_what_the_system_waits_for(
+    factor: int, seconds: float, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(llvm_process, "_LONG", 0.0)
+    of_its_own = kernel(f"data[i + 64 * w.x] = {factor} * i;")
+    found = of_its_own.run({"data": words()}, workgroups=8, device=device, timeout=seconds)
+    assert found["data"].tolist() == [*range(0, 64 * factor, factor)] * 8
 
 
 def test_sanitizer_is_stopped() -> None:
