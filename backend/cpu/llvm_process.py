@@ -13,6 +13,7 @@ from typing import cast
 
 from ...base.deadline import compile_time_error, compile_time_left
 from ...base.errors import DeviceError
+from ...base.python_children import can_start_python, python_environment
 from .passes import Passes
 from .target import target_name
 
@@ -25,8 +26,7 @@ _LAST_WORDS = 2000
 
 def is_long(text: str, passes: Passes) -> bool:
     """Whether LLVM is expected to work on a module for half a second or more, and a process can be started."""
-    is_python = bool(sys.executable) and not getattr(sys, "frozen", False)
-    return is_python and len(text) * _SECONDS[passes] >= _LONG
+    return can_start_python() and len(text) * _SECONDS[passes] >= _LONG
 
 
 def object_file(text: str, passes: Passes) -> tuple[bytes, list[float]]:
@@ -41,12 +41,11 @@ def object_file(text: str, passes: Passes) -> tuple[bytes, list[float]]:
     pipe = subprocess.PIPE
     parent, held = os.pipe()
     arguments = [sys.executable, "-m", __name__, passes, str(parent)]
+    environment = python_environment(TINCT_CPU_TARGET=target_name())
     with (
         os.fdopen(parent, "rb"),
         os.fdopen(held, "wb"),
-        subprocess.Popen(
-            arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=_environment(), pass_fds=(parent,)
-        ) as child,
+        subprocess.Popen(arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, pass_fds=(parent,)) as child,
     ):
         try:
             found, words = child.communicate(text.encode(), timeout=compile_time_left())
@@ -60,12 +59,6 @@ def object_file(text: str, passes: Passes) -> tuple[bytes, list[float]]:
         raise DeviceError(f"LLVM failed on the kernel's module (status {child.returncode}): {said}")
     head, _, code = found.partition(b"\n")
     return code, cast("list[float]", json.loads(head))
-
-
-def _environment() -> dict[str, str]:
-    """Our environment, in which the child finds the same modules and target."""
-    paths = os.pathsep.join(path for path in sys.path if path)
-    return {**os.environ, "TINCT_CPU_TARGET": target_name(), "PYTHONPATH": paths}
 
 
 def _serve(passes: Passes, parent: int) -> None:

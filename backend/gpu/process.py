@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from io import BufferedReader
 from typing import IO, cast
 
 from ...base.forks import ForkLock
+from ...base.python_children import described_exit, python_environment
 from ..alarms import ALARMS
 from .messages import Blob, Reply, Request, receive_reply, send
 from .model import GpuError
@@ -191,7 +191,7 @@ class _Child:
             name = request["name"] if request["operation"] == "program" else request["operation"]
             return GpuError("timeout", f"the GPU did not finish '{name}' in {request['seconds']:g} s")
         words = _last_words(self._log)
-        return GpuError("crash", f"the GPU process {_describe_exit(status)}" + (f": {words}" if words else ""))
+        return GpuError("crash", f"the GPU process {described_exit(status)}" + (f": {words}" if words else ""))
 
     def abandon(self) -> None:
         """End it, with the alarms of what it was sent."""
@@ -234,17 +234,8 @@ def _stop(popen: subprocess.Popen[bytes], owner: int, log: IO[bytes]) -> None:
 
 def _environment() -> dict[str, str]:
     """Our environment, in which the child finds the same modules and prints no needless messages."""
-    quiet = {"RUST_BACKTRACE": "0", "XDG_RUNTIME_DIR": os.environ.get("XDG_RUNTIME_DIR", tempfile.gettempdir())}
-    return {**os.environ, **quiet, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-
-
-def _describe_exit(status: int) -> str:
-    if status >= 0:
-        return f"exited with status {status}"
-    try:
-        return f"died of {signal.Signals(-status).name}"
-    except ValueError:
-        return f"died of signal {-status}"
+    runtime = os.environ.get("XDG_RUNTIME_DIR", tempfile.gettempdir())
+    return python_environment(RUST_BACKTRACE="0", XDG_RUNTIME_DIR=runtime)
 
 
 def _last_words(log: IO[bytes]) -> str:

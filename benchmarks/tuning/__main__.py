@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import inf
 from pathlib import Path
 from statistics import median
@@ -23,8 +24,11 @@ from rich.table import Table
 from tinct import Nest
 from tinct.ir.schedule.nodes import Decisions
 from tinct.ir.schedule.text import parse_decisions, print_decisions
+from tinct.nests.tuned import lowered_for
 from tinct.tuning.devices import is_hardware
-from tinct.tuning.nest_tuning import NestProblem, Task, patience_of
+from tinct.tuning.nest_task import Task
+from tinct.tuning.nest_tuning import NestProblem, patience_of
+from tinct.tuning.point_processes import number_of_processes
 
 from .. import machine
 from ..report import wide_console
@@ -152,17 +156,12 @@ def measured(space: Space, device: str, seeds: range, seconds: float, *, is_tiny
     """What searches with these seeds find in a space."""
     sizes = space.tiny if is_tiny else space.sizes
     nest, reassociate = space.nest, space.reassociate
-    task = Task(
-        nest.ir,
-        sizes,
-        lambda decisions, known: nest.lower(decisions, sizes=known, reassociate=reassociate),
-        device,
-        reassociate,
-        space.contract,
-    )
+    lower = partial(lowered_for, nest, reassociate)
+    task = Task(nest.ir, sizes, lower, device, reassociate, space.contract)
     problem = NestProblem(task, patience=patience_of(seconds))
-    with problem.bench:
-        replay = Replay(problem)
+    problem.space([])  # measures the device, which nothing shall disturb
+    with problem.bench, problem.processes(number_of_processes(seconds)) as processes:
+        replay = Replay(problem, processes)
         whole = problem.space([]).whole(MOST_WHOLE)
         by_hand = _by_hand(space, device)
         for point in (*(whole or ()), by_hand):
@@ -170,7 +169,7 @@ def measured(space: Space, device: str, seeds: range, seconds: float, *, is_tiny
                 replay.measured(point, inf)
         found: list[Seed] = []
         for seed in seeds:
-            one = Replay(problem) if is_apart else replay
+            one = Replay(problem, processes) if is_apart else replay
             found.append(one.search(seed, seconds))
             replay.known = one.known | replay.known
         best, times = replay.judged(it for it in (by_hand, *(seed.chosen for seed in found)) if it is not None)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from tinct.ir.schedule.nodes import Decisions
-from tinct.tuning.nest_tuning import NestProblem
+from tinct.tuning.nest_tuning import NestProblem, Processes
 from tinct.tuning.rejected import Rejected
 from tinct.tuning.search import Search
 
@@ -49,10 +49,13 @@ class Replay:
     """All that was measured of a problem so far."""
 
     problem: NestProblem
+    processes: Processes
     known: dict[Decisions, Measured] = field(default_factory=dict[Decisions, Measured])
     compared: dict[tuple[Decisions, ...], list[float]] = field(
         default_factory=dict[tuple[Decisions, ...], "list[float]"]
     )
+    _prepared: dict[Decisions, float] = field(default_factory=dict[Decisions, float])
+    """The seconds that preparing points took."""
 
     def search(self, seed: int, seconds: float) -> Seed:
         """A search of so many seconds."""
@@ -62,6 +65,12 @@ class Replay:
 
         def clock() -> float:
             return time.perf_counter() - begun + ahead
+
+        def prepare(points: Sequence[Decisions]) -> None:
+            nonlocal ahead
+            before = time.perf_counter()
+            self.prepare([it for it in points if it not in self.known])
+            ahead -= time.perf_counter() - before  # what it took is counted when a point is measured
 
         def measure(point: Decisions, best: float) -> float:
             nonlocal ahead
@@ -77,13 +86,29 @@ class Replay:
             return self.by_turns(tuple(points))
 
         space = self.problem.space([])
-        result = Search(space, measure, compare, seconds=seconds, seed=seed, clock=clock).run()
+        result = Search(
+            space,
+            measure,
+            compare,
+            seconds=seconds,
+            seed=seed,
+            clock=clock,
+            prepare=prepare,
+            together=self.processes.together,
+        ).run()
         return Seed(result.best, result.counts["pruned"], tried)
+
+    def prepare(self, points: Sequence[Decisions]) -> None:
+        """Prepare points; each takes its share of the time."""
+        if points:
+            before = time.perf_counter()
+            self.problem.prepare(self.processes, points)
+            self._prepared |= dict.fromkeys(points, (time.perf_counter() - before) / len(points))
 
     def measured(self, point: Decisions, best: float) -> Measured:
         """What comes of a point; it is measured if it was not before."""
         if point not in self.known:
-            before = time.perf_counter()
+            before = time.perf_counter() - self._prepared.get(point, 0.0)
             try:
                 seconds, rejected = self.problem.measure(point, best), None
             except Rejected as error:

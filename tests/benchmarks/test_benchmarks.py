@@ -36,7 +36,8 @@ from benchmarks import first_use, frontend, grid_passes, machine  # noqa: E402
 from tinct.cases import load_cases  # noqa: E402
 from tinct.frontend import check  # noqa: E402
 from tinct.ir.source import Source  # noqa: E402
-from tinct.tuning.nest_tuning import NestProblem, Task  # noqa: E402
+from tinct.tuning.nest_task import Task  # noqa: E402
+from tinct.tuning.nest_tuning import NestProblem  # noqa: E402
 from tinct.tuning.trial_data import TrialData  # noqa: E402
 
 ONCE = Effort(rounds=1, seconds=1)
@@ -323,8 +324,8 @@ def test_all_seeds_are_told_the_same_times() -> None:
     nest = next(it.nest for it in tuning_command.spaces() if it.name == "scan")
     task = Task(nest.ir, {"rows": 1, "columns": 16}, lambda point, sizes: nest.lower(point, sizes=sizes))
     problem = NestProblem(task)
-    with problem.bench:
-        replay = Replay(problem)
+    with problem.bench, problem.processes(0) as processes:
+        replay = Replay(problem, processes)
         first, *others = (replay.search(0, seconds=2.0) for _ in range(3))
     shortest = min(len(it.tried) for it in (first, *others))
     assert shortest > 0

@@ -1,6 +1,6 @@
 """What the processor's operations cost: measured on the machine and kept, or from a table. Code is chosen by it."""
 
-from .kept import costs_so_far, machine_costs, measure_again, measure_if_due, measurements
+from .kept import adopt_costs, costs_so_far, machine_costs, measure_again, measure_if_due, measurements
 from .model import AccessCosts, Cache, MachineCosts
 from .processor import processor_fact, processor_name
 
@@ -8,6 +8,7 @@ __all__ = [
     "AccessCosts",
     "Cache",
     "MachineCosts",
+    "adopt_costs",
     "costs_so_far",
     "machine_costs",
     "measure_again",

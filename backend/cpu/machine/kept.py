@@ -91,6 +91,11 @@ def costs_so_far() -> MachineCosts:
     return known_costs(current_target()) if kept is None else kept.costs
 
 
+def adopt_costs(costs: MachineCosts) -> None:
+    """Use costs that another process has found, and measure none. They are not kept on disk."""
+    _found[_name()] = _Kept(costs, MOST_MEASUREMENTS, time.time())
+
+
 def measure_again() -> MachineCosts:
     """Measure the costs of the current target, and keep them instead of what was kept. Raises InputError where the
     target is another machine.

@@ -85,6 +85,10 @@ class LoweredNest:
         """The kernel as WGSL, for any implementation; a comment has the nest and the decisions."""
         return self._comment() + "\n" + wgsl_of(self.core)
 
+    def adopt_wgsl(self, text: str) -> None:
+        """Use WGSL that another process has made with the same decisions, rather than make it again."""
+        vars(self)["wgsl"] = text
+
     def _comment(self) -> str:
         lines = print_nest(self._decided.nest).splitlines()
         if self._text:

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from ..ir.schedule.nodes import Decisions
 from ..ir.schedule.text import print_decisions
 from ..tuning.bar import shown_progress
-from ..tuning.nest_tuning import Best, Task, tune_nest
+from ..tuning.nest_task import Task
+from ..tuning.nest_tuning import Best, tune_nest
 from ..tuning.report import report_text
 
 if TYPE_CHECKING:
@@ -91,10 +92,7 @@ def tuned(
     watch: Callable[[Progress], None] | None,
 ) -> TunedNest:
     """The best decisions that a search finds. Raises InputError, DeviceError and KeyboardInterrupt."""
-
-    def lower(decisions: Decisions, known: Mapping[str, int]) -> LoweredNest:
-        return nest.lower(decisions, sizes=known, reassociate=options.reassociate)
-
+    lower = partial(lowered_for, nest, options.reassociate)
     task = Task(nest.ir, sizes, lower, options.device, options.reassociate, options.contract)
     search = partial(tune_nest, task, seconds=options.seconds, seed=options.seed, renew=options.renew)
     if watch is not None:
@@ -104,3 +102,8 @@ def tuned(
             best = search(watch=show)
     lowered = lower(best.decisions, sizes)
     return TunedNest(lowered, best, sizes=sizes, device=options.device, contract=options.contract)
+
+
+def lowered_for(nest: LoopNest, reassociate: bool, decisions: Decisions, sizes: Mapping[str, int]) -> LoweredNest:
+    """The nest for sizes; a function that another process can be given."""
+    return nest.lower(decisions, sizes=sizes, reassociate=reassociate)

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any, Final
 
 import numpy.typing as npt
 
+from ..backend.cpu.options import default_options
 from ..base.cached import cached_property
+from ..base.deadline import compiling_within
 from ..base.errors import DeviceError, InputError
 from ..cases import Case, Input, load_cases
 from ..cases.model import Constant
 from ..compare import EXACT, Tolerance, compare
 from ..ir.hints import unknown_name
+from ..ir.types import Sampler as SamplerType
+from ..ir.types import Texture
 from ..kernel import Kernel
 from ..shader import load
 from .bench import PATIENCE, Bench, Job
 from .devices import checked_device
 from .overrides import OverrideSpace, Point
+from .point_processes import PointProcesses, number_of_processes
 from .rejected import Rejected, rejecting
 from .search import Found, Progress, Search
 
@@ -84,10 +90,19 @@ def tune_kernel(
         raise InputError(f"seconds is a number above 0, not {seconds}")
     space = task.space()
     problem = KernelProblem(task)
-    with problem.bench:
-        problem.prepare()
-        search = Search(space, problem.measure, problem.compare, seconds=seconds, seed=seed, watch=watch, base=())
-        found = search.run()
+    problem.read()
+    with problem.bench, problem.processes(number_of_processes(seconds)) as processes:
+        found = Search(
+            space,
+            problem.measure,
+            problem.compare,
+            seconds=seconds,
+            seed=seed,
+            watch=watch,
+            base=(),
+            prepare=partial(problem.prepare, processes),
+            together=processes.together,
+        ).run()
     if found.best is None:
         why = next((it.why for it in found.attempts if it.why), "no values satisfy the constraints")
         raise DeviceError(f"no values of overrides work on {task.device}: {why}")
@@ -101,6 +116,8 @@ class KernelProblem:
     task: KernelTask
     _expected: dict[str, npt.NDArray[Any]] | None = None
     _jobs: dict[Point, Job] = field(default_factory=dict[Point, Job])
+    _rejected: dict[Point, Rejected] = field(default_factory=dict[Point, Rejected])
+    """The points that could not be compiled."""
 
     @cached_property
     def _arrays(self) -> dict[str, Input]:
@@ -137,13 +154,31 @@ class KernelProblem:
         given = {name: it for name, it in self.task.case().outputs.items() if name in written}
         return given or dict.fromkeys(written, EXACT)
 
-    def prepare(self) -> None:
+    def read(self) -> None:
         """Make the inputs and what is known of the outputs. Raises CaseError: a fault of the case, not of a point."""
         assert self.known is not None
+
+    def processes(self, count: int) -> PointProcesses[Point, None]:
+        """So many processes, for `prepare`; none where machine code is not made for points alone: for a GPU, and for
+        kernels with textures and samplers, which are compiled for those that are bound.
+        """
+        has_handles = any(isinstance(it.type, (Texture, SamplerType)) for it in self.task.kernel.bindings)
+        is_of_use = self.task.device == "cpu" and not has_handles
+        compile_point = partial(_compile, self.task)
+        return PointProcesses(compile_point, count if is_of_use else 0, patience=self.task.patience)
+
+    def prepare(self, processes: PointProcesses[Point, None], points: Sequence[Point]) -> None:
+        """Compile the kernel with these values, several at a time."""
+        found = processes.prepared(points)
+        for point, made in zip(points, found or (), strict=found is not None):
+            if made is not None:
+                self._rejected[point] = made
 
     def measure(self, point: Point, best: float) -> float:
         """The seconds of values with which the results are right. Raises Rejected."""
         with rejecting():
+            if point in self._rejected:
+                raise self._rejected[point]
             job = self._job(point)
             results = self.bench.results(job, list(self._outputs), best)
             self._check(results)
@@ -172,6 +207,13 @@ class KernelProblem:
                 raise Rejected("wrong", f"{name}: {error}") from None
             if not comparison.agrees:
                 raise Rejected("wrong", f"{name} differs: {comparison}")
+
+
+def _compile(task: KernelTask, point: Point) -> None:
+    """Have the machine code with these values in the cache on disk. Raises what compiling raises."""
+    options = default_options(contract=task.contract)
+    with compiling_within(task.patience):
+        task.kernel.compilation(task.case(dict(point)).constants).machine_code.code(options)
 
 
 def _has_content(value: Input) -> bool:

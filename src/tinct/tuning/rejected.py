@@ -16,6 +16,9 @@ class Rejected(Exception):
         super().__init__(why)
         self.status: Literal["wrong", "failed"] = status
 
+    def __reduce__(self) -> tuple[type[Rejected], tuple[str, str]]:
+        return Rejected, (self.status, str(self))
+
 
 @contextmanager
 def rejecting() -> Generator[None]:

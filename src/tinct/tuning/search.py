@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from math import exp, inf, log
 from random import Random
 from statistics import fmean
@@ -55,7 +56,10 @@ _FINALISTS: Final = 6
 _NEAR: Final = 1.25
 """Points that take longer than this many times the best are not compared with it in the end."""
 _SHARE_OF_FINAL: Final = 0.12
-"""The share of the time that is left for comparing the fastest."""
+"""The largest share of the time that is left for comparing the fastest."""
+_FINAL_SECONDS: Final = 1.5
+_FINAL_RUNS: Final = 60
+"""What that takes at most: some seconds if the fastest are measured in many rounds, and else so many of their runs."""
 _SHARE_OF_DETAILS: Final = 0.08
 """The share of the time before that in which details of the fastest points are tried, if they were not before."""
 _DETAILED: Final = 3
@@ -174,7 +178,8 @@ class Search(Generic[Point]):
     """A search for at most `seconds`. The same `seed` tries the same points, as long as times are about the same.
 
     `measure` takes a point and the best time so far, and returns seconds; it raises Rejected. `compare` measures
-    several points by turns, with `base` among them, if that was measured.
+    several points by turns, with `base` among them, if that was measured. `prepare` is told the next points, at most
+    `together` of them, before the first of them is measured.
     """
 
     space: Space[Point]
@@ -185,6 +190,9 @@ class Search(Generic[Point]):
     clock: Callable[[], float] = time.monotonic
     watch: Callable[[Progress], None] = lambda _: None
     base: Point | None = None
+    prepare: Callable[[Sequence[Point]], None] = lambda _: None
+    together: int = 1
+    _prepared: set[Point] = field(default_factory=set[Point])
     _attempts: list[Attempt[Point]] = field(default_factory=list[Attempt[Point]])
     _seen: set[Point] = field(default_factory=set[Point])
     _times: dict[Point, float] = field(default_factory=dict[Point, float])
@@ -195,8 +203,8 @@ class Search(Generic[Point]):
     def __post_init__(self) -> None:
         self._random = Random(self.seed)
         self._begun = self.clock()
-        self._limit = self.seconds * (1 - _SHARE_OF_FINAL)
-        """The seconds after which nothing else is tried."""
+        self._for_details = 0.0
+        """Seconds that are left for details."""
         self._trust = 1.0
         """What bounds are multiplied by: less than 1 as soon as a point was faster than its bound."""
 
@@ -233,7 +241,9 @@ class Search(Generic[Point]):
         return min(self._times.values(), default=inf)
 
     def _is_over(self) -> bool:
-        return bool(self._attempts) and self.clock() - self._begun >= self._limit
+        final = min(_SHARE_OF_FINAL * self.seconds, _FINAL_SECONDS + _FINAL_RUNS * self._best)
+        spent = self.clock() - self._begun
+        return bool(self._attempts) and spent >= self.seconds - final - self._for_details
 
     def _new(self, points: Iterable[Point | None]) -> list[Point]:
         """The points that were not seen before; they are seen now."""
@@ -249,19 +259,33 @@ class Search(Generic[Point]):
 
     def _measure_all(self, points: Sequence[Point]) -> bool:
         """Try the points while there is time. Whether all were tried."""
-        for point in points:
+        for number, point in enumerate(points):
             if self._is_over():
                 return False
+            self._prepare_first(points[number:])
             self._try(point)
         return True
 
+    def _prepare_first(self, points: Sequence[Point]) -> None:
+        """Have the first point prepared, if it is not yet and will be measured, together with some that come later."""
+        if points[0] not in self._prepared and not self._is_pruned(points[0]):
+            new = (it for it in points if it not in self._prepared and not self._is_pruned(it))
+            chosen = list(islice(new, self.together))
+            self._prepared.update(chosen)
+            self.prepare(chosen)
+
+    def _least(self, point: Point) -> float:
+        return self.space.cost(point).least * self._trust
+
+    def _is_pruned(self, point: Point) -> bool:
+        return self._least(point) > self._best
+
     def _try(self, point: Point) -> None:
-        least = self.space.cost(point).least
-        best = self._best
-        if least * self._trust > best:
+        if self._is_pruned(point):
             why = "its least possible time is above the best"
-            self._attempts.append(Attempt(point, "pruned", least * self._trust, why))
+            self._attempts.append(Attempt(point, "pruned", self._least(point), why))
             return
+        least, best = self.space.cost(point).least, self._best
         try:
             seconds = self._times[point] = self.measure(point, best)
             self._learn(point, seconds)
@@ -285,11 +309,11 @@ class Search(Generic[Point]):
     # Large spaces
 
     def _search_large(self) -> None:
-        limit = self._limit
-        self._limit -= _SHARE_OF_DETAILS * self.seconds
-        self._restarts()
-        self._limit = limit
+        self._for_details = _SHARE_OF_DETAILS * self.seconds
+        self._restarts(self._unseen(self.space.structured()), list(self._times))
+        self._for_details = 0.0
         self._refine()
+        self._restarts([], [])
 
     def _refine(self) -> None:
         """Try the details of the fastest points, and of what becomes one of them."""
@@ -299,8 +323,9 @@ class Search(Generic[Point]):
                 break
             self._measure_all(points)
 
-    def _restarts(self) -> None:
-        empty, structured, starts = 0, self._unseen(self.space.structured()), list(self._times)
+    def _restarts(self, structured: Sequence[Point], starts: Sequence[Point]) -> None:
+        """Begin with structured points, and some that were measured, and then again with random ones alone."""
+        empty = 0
         while not self._is_over() and empty < _EMPTY_RESTARTS:
             points = self._measure_varied(self._bred(structured), _BEAM)
             empty = 0 if points else empty + 1
@@ -337,7 +362,9 @@ class Search(Generic[Point]):
             left = [it for it in left if it not in self._seen and found.has_room(it)]
             if not left:
                 break
-            point = min(left, key=self._predicted)
+            promising = self._varied(left, self.together)
+            self._prepare_first(promising)
+            point = promising[0]
             found.add(point)
             self._measure_all(self._new([point]))
         return found.points

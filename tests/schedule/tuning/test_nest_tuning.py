@@ -13,8 +13,10 @@ import pytest
 import tinct
 from tinct.ir.schedule.nodes import Decisions
 from tinct.ir.schedule.text import parse_decisions
-from tinct.tuning.nest_tuning import NestProblem, Task, size_class, structure
+from tinct.tuning.nest_task import Task, size_class
+from tinct.tuning.nest_tuning import NestProblem
 from tinct.tuning.rejected import Rejected
+from tinct.tuning.small_checks import structure
 
 from ..nests import ROW_SUMS
 
@@ -60,7 +62,7 @@ def test_a_wrong_candidate_is_found_at_small_sizes() -> None:
         return nest.lower(decisions, sizes=sizes)
 
     with pytest.raises(Rejected, match="sums differs from the definition at rows = 5") as found:
-        problem(lower).check_small(Decisions((), ()))
+        problem(lower).checks.check(Decisions((), ()))
     assert found.value.status == "wrong"
 
 

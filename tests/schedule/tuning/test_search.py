@@ -101,6 +101,39 @@ def test_a_large_space_is_searched() -> None:
     assert near >= 19
 
 
+@pytest.mark.parametrize("is_small", [True, False])
+def test_points_are_prepared_before_they_are_measured(is_small: bool) -> None:
+    """Each once, some at a time; what is tried, and in which order, does not depend on that."""
+    alone, together = Bench((41, 23)), Bench((41, 23))
+    alone.search(Grid(is_small), 200).run()
+    prepared: list[Point] = []
+
+    def prepare(points: Sequence[Point]) -> None:
+        assert 0 < len(points) <= 4
+        assert not set(points) & set(prepared)
+        prepared.extend(points)
+
+    def measure(point: Point, best: float) -> float:
+        assert point in prepared
+        return together.measure(point, best)
+
+    Search(
+        Grid(is_small), measure, together.compare, seconds=200, clock=together.clock, prepare=prepare, together=4
+    ).run()
+    assert together.seen == alone.seen
+    assert len(prepared) < 1.3 * len(together.seen)
+
+
+def test_what_is_pruned_is_not_prepared() -> None:
+    grid = Grid(is_small=True, least={(7, y): 1000.0 for y in range(8)})
+    bench, prepared = Bench((5, 3)), list[Point]()
+    search = bench.search(grid, 1000)
+    search.prepare, search.together = prepared.extend, 4
+    search.run()
+    assert prepared == bench.seen
+    assert len(prepared) == 56
+
+
 @dataclass
 class Modelled(Grid):
     """Costs are the times, but for points of every other column, which seem to take a tenth of theirs."""
@@ -164,6 +197,21 @@ def test_the_seed_fixes_the_order() -> None:
         bench.search(Grid(is_small=False), 100, seed).run()
         orders.append(bench.seen)
     assert orders[0] == orders[1] != orders[2]
+
+
+class FastBench(Bench):
+    """Points take milliseconds, so that comparing the fastest takes little of a search."""
+
+    def time(self, point: Point) -> float:
+        return super().time(point) / 1000
+
+
+def test_time_that_comparing_does_not_need_is_used() -> None:
+    slow, fast = Bench((41, 23)), FastBench((41, 23))
+    for bench in (slow, fast):
+        bench.search(Grid(is_small=False), 300).run()
+    assert 264 <= slow.now <= 265
+    assert 298 <= fast.now <= 299
 
 
 def test_the_time_limit_holds() -> None:

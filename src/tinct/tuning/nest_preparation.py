@@ -1,0 +1,48 @@
+"""What another process does for a point of a nest before it is measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..backend.cpu.options import default_options
+from ..base.cached import cached_property
+from ..base.deadline import compiling_within
+from ..ir.schedule.nodes import Decisions
+from .nest_task import Task
+from .small_checks import SmallChecks
+
+
+@dataclass(frozen=True, slots=True)
+class NestRequest:
+    """A point. `must_check`: no point of its structure has been compared at small sizes yet."""
+
+    point: Decisions
+    must_check: bool
+
+
+@dataclass
+class NestPreparation:
+    """Checks and compiles points of a task. Compiling one may take `patience` seconds."""
+
+    task: Task
+    patience: float
+
+    @cached_property
+    def _checks(self) -> SmallChecks:
+        return SmallChecks(self.task, self.patience)
+
+    def __call__(self, request: NestRequest) -> str:
+        """The WGSL of a point; if it is for the CPU, machine code is then in the cache on disk.
+
+        Raises Rejected, and what else compiling raises.
+        """
+        if request.must_check:
+            self._checks.check(request.point)
+        lowered = self.task.lower(request.point, self.task.sizes)
+        kernels = [kernel for kernel, _ in lowered.dispatches(self.task.sizes)]
+        if self.task.device == "cpu":
+            options = default_options(contract=self.task.contract)
+            with compiling_within(self.patience):
+                for kernel in kernels:
+                    kernel.compilation().machine_code.code(options)
+        return lowered.wgsl
