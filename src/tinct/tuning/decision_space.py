@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
@@ -10,7 +10,7 @@ from operator import itemgetter
 from random import Random
 from typing import Final
 
-from ..ir.schedule.nodes import Decisions, Execution, Level, LevelName
+from ..ir.schedule.nodes import Decisions, Execution, Level, LevelName, Location
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.tasks import Carry
@@ -51,6 +51,10 @@ class DecisionSpace:
     kept: Sequence[Decisions] = ()
     _costs: dict[Decisions, Cost | None] = field(default_factory=dict[Decisions, "Cost | None"])
     """None for what is illegal."""
+    _first: dict[Hashable, Decisions] = field(default_factory=dict[Hashable, Decisions])
+    """The first legal point of each meaning, which is returned for all of them."""
+    _same: dict[Decisions, Decisions] = field(default_factory=dict[Decisions, Decisions])
+    """That point for each legal one."""
     _descriptions: dict[Decisions, tuple[Hashable, Hashable]] = field(
         default_factory=dict[Decisions, "tuple[Hashable, Hashable]"]
     )
@@ -68,8 +72,16 @@ class DecisionSpace:
     def _judged(self, point: Decisions) -> Cost | None:
         if point not in self._costs:
             decided = self.facts.decided(point)
-            self._costs[point] = None if illegal(decided) else self.price(decided)
+            if illegal(decided):
+                self._costs[point] = None
+            else:
+                first = self._same[point] = self._first.setdefault(meaning_of(decided), point)
+                self._costs[point] = self._costs[first] if first in self._costs else self.price(decided)
         return self._costs[point]
+
+    def _legal(self, points: Iterable[Decisions]) -> Iterator[Decisions]:
+        """Those that are legal; one of all that mean the same."""
+        return (self._same[it] for it in points if self.is_legal(it))
 
     def starts(self) -> Sequence[Decisions]:
         """Points that were good before, the structured one that costs least, one with invocations for each element of
@@ -78,7 +90,7 @@ class DecisionSpace:
         """
         best = min(self.structured(), key=lambda it: self.cost(it).expected, default=self.simple())
         found = dict.fromkeys((*self.kept, best, self.simple(), self.shared(), self.by_rows(), *self.windowed()))
-        return [it for it in found if self.is_legal(it)]
+        return list(dict.fromkeys(self._legal(found)))
 
     def simple(self) -> Decisions:
         """Workgroups for all dimensions that nothing is carried along, at most three, and invocations for the last."""
@@ -110,7 +122,7 @@ class DecisionSpace:
         """Blocks of a stencil that load each element once for several outputs: those that cost least of each kind, and
         the next ones, whose costs are too close to tell which is the fastest.
         """
-        points = sorted(filter(self.is_legal, windows(self.facts)), key=lambda it: self.cost(it).expected)
+        points = sorted(self._legal(windows(self.facts)), key=lambda it: self.cost(it).expected)
         close = [it for it in points if self.cost(it).expected <= _CLOSE * self.cost(points[0]).expected]
         firsts: dict[Hashable, Decisions] = {}
         for point in close:
@@ -148,7 +160,7 @@ class DecisionSpace:
         rows = (self.by_rows(count, parts) for parts in choices for count in _INVOCATIONS)
         others = (*tiles(self.facts), *streams(self.facts)) if self.facts.is_hardware else ()
         found = dict.fromkeys((*rows, *passes(self.facts), *blocks(self.facts), *others))
-        return filter(self.is_legal, found)
+        return self._legal(found)
 
     def refined(self, point: Decisions) -> Iterator[Decisions]:
         """The point with other numbers of iterations written out in each turn of a loop.
@@ -158,7 +170,7 @@ class DecisionSpace:
         for name, (first, *rest) in self.facts.levels(point).items():
             if first.execution is Execution.LOOP and name in self.facts.extents:
                 counts = self._turns(name, (rest[0].factor or 1) if _has_turns(rest) else 1)
-                yield from filter(self.is_legal, (self._with_turns(point, name, it) for it in counts))
+                yield from self._legal(self._with_turns(point, name, it) for it in counts)
 
     def _turns(self, name: str, now: int) -> list[int]:
         """Other numbers of iterations that a turn of a loop may have: few, and odd ones only if none is left over."""
@@ -211,7 +223,7 @@ class DecisionSpace:
                 found |= dict.fromkeys(other for point in list(found) for other in choice(self.facts, point))
             if len(found) > most * _MOST_RAW:
                 return None
-        legal = [it for it in found if self.is_legal(it)]
+        legal = list(dict.fromkeys(self._legal(found)))
         return legal if len(legal) <= most else None
 
     def sample(self, random: Random) -> Decisions | None:
@@ -222,8 +234,8 @@ class DecisionSpace:
             for name, choice in CHOICES.items():
                 if name != "levels" and random.random() < _SHARE.get(name, 0.5):
                     point = random.choice([point, *choice(self.facts, point)])
-            if self.is_legal(point):
-                return point
+            for it in self._legal([point]):
+                return it
         return None
 
     def neighbour(self, point: Decisions, random: Random) -> Decisions | None:
@@ -232,8 +244,9 @@ class DecisionSpace:
             made: Decisions | None = point
             for _ in range(random.choice((1, 1, 2))):
                 made = self._changed(made, random) if made is not None else None
-            if made is not None and made != point and self.is_legal(made):
-                return made
+            for it in self._legal([] if made is None else [made]):
+                if it != point:
+                    return it
         return None
 
     def _changed(self, point: Decisions, random: Random) -> Decisions | None:
@@ -251,7 +264,25 @@ class DecisionSpace:
         if levels == one:
             return None
         made = self.facts.with_levels(replace(first, order=()), levels)
-        return made if self.is_legal(made) else None
+        return next(self._legal([made]), None)
+
+
+def meaning_of(decided: Decided) -> Hashable:
+    """What decides the code of a nest at known sizes: equal for decisions that differ only in the order of levels which
+    no task has both of, or in that of dimensions whose levels have the same axes all the same. Decisions with several
+    dispatches, and with copies, which are made between the loops of all tasks, mean the same only if they are equal.
+    """
+    decisions, tasks = decided.decisions, decided.tasks
+    has_parts = any(it.execution is Execution.PARTIAL for its in decided.levels.values() for it in its)
+    if has_parts or decisions.stages or any(it.location is Location.STORAGE for it in decisions.kept):
+        return decisions
+    return (
+        frozenset(decided.levels.items()),
+        tuple(decided.path(it) for it in tasks),
+        tuple(decided.joined(it) for it in tasks if isinstance(it, Carry)),
+        tuple(frozenset(decided.axes(it).items()) for it in (Execution.WORKGROUP, Execution.INVOCATION)),
+        (frozenset(decisions.peeled), decisions.private, decisions.kept),
+    )
 
 
 def _has_turns(inner: Sequence[Level]) -> bool:

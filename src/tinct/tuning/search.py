@@ -62,8 +62,10 @@ _FINAL_RUNS: Final = 60
 """What that takes at most: some seconds if the fastest are measured in many rounds, and else so many of their runs."""
 _SHARE_OF_DETAILS: Final = 0.08
 """The share of the time before that in which details of the fastest points are tried, if they were not before."""
-_DETAILED: Final = 3
-"""The fastest points whose details are tried: those of the fastest one may gain nothing, where those of others do."""
+_DETAILED: Final = 5
+"""The kinds of points whose fastest ones' details are tried: where those of the fastest kind gain nothing, those of
+others may.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,12 +318,18 @@ class Search(Generic[Point]):
         self._restarts([], [])
 
     def _refine(self) -> None:
-        """Try the details of the fastest points, and of what becomes one of them."""
+        """Try the details of the fastest points of several kinds, and of what becomes one of them."""
         while not self._is_over():
-            points = self._new(other for it in self._fastest(_DETAILED) for other in self.space.refined(it))
+            points = self._new(other for it in self._fastest_of_kinds() for other in self.space.refined(it))
             if not points:
                 break
             self._measure_all(points)
+
+    def _fastest_of_kinds(self) -> list[Point]:
+        found: dict[Hashable, Point] = {}
+        for point in self._fastest(len(self._times)):
+            found.setdefault(self.space.kind(point), point)
+        return list(found.values())[:_DETAILED]
 
     def _restarts(self, structured: Sequence[Point], starts: Sequence[Point]) -> None:
         """Begin with structured points, and some that were measured, and then again with random ones alone."""
@@ -329,7 +337,8 @@ class Search(Generic[Point]):
         while not self._is_over() and empty < _EMPTY_RESTARTS:
             points = self._measure_varied(self._bred(structured), _BEAM)
             empty = 0 if points else empty + 1
-            self._generations([it for it in (*starts, *points) if it in self._times] or self._fastest(_BEAM))
+            known = (it for it in (*starts, *points, *self._fastest_of_kinds()) if it in self._times)
+            self._generations(list(dict.fromkeys(known)))
             self._refine()
             structured, starts = [], []
 
