@@ -39,7 +39,7 @@ _GPU_LEAST: Final = 4e-3
 """The same for a GPU, which begins slowly."""
 _MOST_REPEATS: Final = 64
 _MOST_ON_GPU: Final = 1000
-_RUNS: Final = 5
+_RUNS: Final = 8
 _MOST_PREPARED: Final = 32
 """The number of jobs whose launches are kept."""
 _MOST_ALONE: Final = 40

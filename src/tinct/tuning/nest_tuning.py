@@ -33,7 +33,7 @@ from .trial_data import TrialData
 
 _ROUNDS: Final = 7
 _MANY_ROUNDS: Final = 41
-_COMPARING: Final = 1.0
+_COMPARING: Final = 2.0
 """How often the fastest points are measured by turns: often where that takes at most so many seconds."""
 _LONGEST: Final = 10.0
 _SHORTEST: Final = 2.0

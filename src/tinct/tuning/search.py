@@ -52,13 +52,13 @@ _EMPTY_RESTARTS: Final = 2
 """Beginnings that find no new point before the space counts as exhausted."""
 _CORRECTION: Final = 0.5
 """Bounds are corrected to this share of a time that was below its bound, as where rates were measured under load."""
-_FINALISTS: Final = 6
+_FINALISTS: Final = 10
 _NEAR: Final = 1.25
 """Points that take longer than this many times the best are not compared with it in the end."""
 _SHARE_OF_FINAL: Final = 0.12
 """The largest share of the time that is left for comparing the fastest."""
-_FINAL_SECONDS: Final = 1.5
-_FINAL_RUNS: Final = 60
+_FINAL_SECONDS: Final = 2.5
+_FINAL_RUNS: Final = 100
 """What that takes at most: some seconds if the fastest are measured in many rounds, and else so many of their runs."""
 _SHARE_OF_DETAILS: Final = 0.08
 """The share of the time before that in which details of the fastest points are tried, if they were not before."""

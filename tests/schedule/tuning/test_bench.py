@@ -97,3 +97,26 @@ def test_few_jobs_stay_bound(bound: Bound, values: dict[str, object]) -> None:
         assert len(bound.kernels) == before
         bench.by_turns(jobs[:1], 1)
         assert len(bound.kernels) == before + 1
+
+
+@pytest.mark.parametrize(
+    ("times", "best", "expected", "count"),
+    [
+        (
+            [2e-3, 1.5e-3, 1.2e-3, 1e-3] + [1.1e-3] * 6,
+            1e-3,
+            1e-3,
+            10,
+        ),  # the first ones are slower, whatever they are of
+        ([4e-3], 1e-3, 4e-3, 1),
+        ([40e-3, 32e-3], 20e-3, 32e-3, 2),  # where it takes long, slow points are left soon
+        ([2e-3, 1.9e-3] + [1.8e-3] * 8, inf, 1.8e-3, 10),
+    ],
+)
+def test_how_often_a_job_is_timed(
+    monkeypatch: pytest.MonkeyPatch, times: list[float], best: float, expected: float, count: int
+) -> None:
+    left = list(times)
+    monkeypatch.setattr(Bench, "_timed", lambda *_: left.pop(0))
+    assert Bench("cpu", {}).seconds(job(), best) == expected
+    assert len(times) - len(left) == count

@@ -12,9 +12,10 @@ from tinct import parse_nest
 from tinct.ir.schedule.nodes import Decisions, Execution, Keep, Level, Location
 from tinct.ir.schedule.text import parse_decisions, print_decisions
 from tinct.transforms.schedule.decided import Decided
-from tinct.tuning.choices import CHOICES, MOVES, Facts
+from tinct.transforms.schedule.legality import illegal
+from tinct.tuning.choices import CHOICES, MOVES, Facts, sequential
 from tinct.tuning.cost import cost_of
-from tinct.tuning.decision_space import DecisionSpace
+from tinct.tuning.decision_space import DecisionSpace, meaning_of
 from tinct.tuning.rates import ASSUMED
 
 from ..nests import EVERYTHING, ROW_SUMS, SOFTMAX
@@ -286,3 +287,55 @@ def test_rows_are_also_reduced_in_parts() -> None:
         trees = {name: [it.factor for it in its if it.execution is Execution.TREE] for name, its in levels.items()}
         assert {name: its[0] for name, its in trees.items() if its} == parts
         assert point in found
+
+
+def test_an_order_of_loops_that_no_task_has_both_of_means_nothing() -> None:
+    """The loops of softmax follow each other, so that it does not matter which is first in the order."""
+    space = space_of(SOFTMAX, {"rows": 8, "columns": 64})
+    rows, *loops = space.facts.extents
+    assert len(loops) == 3
+    levels = f"{rows}: workgroup\n{loops[0]}: loop * tree(4)\n{loops[1]}: loop * tree(2)\n"
+    orders = (
+        f"{loops[2]}.0, {loops[0]}.0, {loops[1]}.0, {loops[0]}.1, {loops[1]}.1",
+        f"{loops[0]}.0, {loops[0]}.1, {loops[2]}.0, {loops[1]}.0, {loops[1]}.1",
+        f"{loops[0]}.1, {loops[0]}.0, {loops[2]}.0, {loops[1]}.0, {loops[1]}.1",
+    )
+    first, alike, other = (space.facts.decided(parse_decisions(f"{levels}order: {it}")) for it in orders)
+    assert meaning_of(first) == meaning_of(alike) != meaning_of(other)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_points_that_mean_the_same_are_lowered_to_the_same(seed: int) -> None:
+    sample, random = random_sample(seed), Random(seed)
+    sizes = sample.sizes
+    space = DecisionSpace(Facts(sample.nest.ir, sizes, reassociate=True), lambda it: cost_of(it, ASSUMED))
+    texts: dict[object, set[tuple[object, ...]]] = {}
+    for point in filter(None, (space.sample(random) for _ in range(4))):
+        for it in (point, *(shuffled(space, point, random) for _ in range(6))):
+            decided = space.facts.decided(it)
+            if not illegal(decided):
+                lowered = sample.nest.lower(it, sizes=sizes, reassociate=True)
+                code = "".join(line for line in lowered.wgsl.splitlines() if not line.startswith("//"))
+                counts = [workgroups for _, workgroups in lowered.dispatches(sizes)]
+                texts.setdefault(meaning_of(decided), set()).add((code, *counts))
+    assert {len(it) for it in texts.values()} <= {1}
+
+
+def shuffled(space: DecisionSpace, point: Decisions, random: Random) -> Decisions:
+    """The point with its dimensions and the order of its loops shuffled."""
+    levels = space.facts.levels(point)
+    order, dimensions = list(space.facts.declared(sequential(levels))), list(point.dimensions)
+    random.shuffle(order)
+    random.shuffle(dimensions)
+    return replace(point, order=tuple(order), dimensions=tuple(dimensions))
+
+
+def test_only_one_of_the_points_that_mean_the_same_is_found() -> None:
+    space, random = space_of(SOFTMAX, {"rows": 64, "columns": 512}), Random(0)
+    point = space.simple()
+    found = {point}
+    for _ in range(300):
+        point = space.neighbour(random.choice(sorted(found, key=str)), random) or point
+        found.add(point)
+    assert len(found) > 100
+    assert len({meaning_of(space.facts.decided(it)) for it in found}) == len(found)

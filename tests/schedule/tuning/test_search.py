@@ -199,6 +199,28 @@ def test_the_seed_fixes_the_order() -> None:
     assert orders[0] == orders[1] != orders[2]
 
 
+@dataclass
+class Detailed(Grid):
+    """Columns are kinds. `asked` are the points whose details a search wants."""
+
+    asked: list[Point] = field(default_factory=list[Point])
+
+    def kind(self, point: Point) -> Hashable:
+        return point[0]
+
+    def refined(self, point: Point) -> Sequence[Point]:
+        self.asked.append(point)
+        return []
+
+
+def test_details_are_those_of_several_kinds() -> None:
+    bench, grid = Bench((41, 23)), Detailed(is_small=False)
+    bench.search(grid, 300).run()
+    assert len({grid.kind(it) for it in grid.asked[:5]}) == 5
+    fastest = min(bench.seen, key=bench.time)
+    assert fastest in grid.asked
+
+
 class FastBench(Bench):
     """Points take milliseconds, so that comparing the fastest takes little of a search."""
 
