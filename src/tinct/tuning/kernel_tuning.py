@@ -169,8 +169,7 @@ class KernelProblem:
 
     def prepare(self, processes: PointProcesses[Point, None], points: Sequence[Point]) -> None:
         """Compile the kernel with these values, several at a time."""
-        found = processes.prepared(points)
-        for point, made in zip(points, found or (), strict=found is not None):
+        for point, made in zip(points, processes.prepared(points), strict=False):  # nothing, if there are none
             if made is not None:
                 self._rejected[point] = made
 

@@ -155,7 +155,7 @@ class NestProblem:
                 structures.setdefault(structure(point), point)
         checked = set(structures.values())
         found = processes.prepared([NestRequest(it, must_check=it in checked) for it in points])
-        for point, made in zip(points, found or (), strict=found is not None):
+        for point, made in zip(points, found, strict=False):  # nothing, if there are no processes
             if isinstance(made, Rejected):
                 self._rejected[point] = made
                 continue

@@ -92,14 +92,14 @@ class PointProcesses(Generic[Request, Prepared]):
         """How many points shall be prepared at a time; 1 if there are no processes."""
         return max(_ROUNDS * self._count, 1)
 
-    def prepared(self, requests: Sequence[Request]) -> list[Prepared | Rejected] | None:
-        """The result of each request; None if there are no processes.
+    def prepared(self, requests: Sequence[Request]) -> list[Prepared | Rejected]:
+        """The result of each request; nothing if there are no processes.
 
         No process works when this returns, so that timings are not disturbed.
         """
         self._wait_for_start()
         if not self._count:
-            return None
+            return []
         answers: list[Future[Prepared | Rejected]] = [self._threads.submit(self._answer, it) for it in requests]
         return [it.result() for it in answers]
 

@@ -53,8 +53,7 @@ def one() -> Generator[PointProcesses[str, object]]:
         yield processes
 
 
-def shown(answers: list[object | Rejected] | None) -> list[object]:
-    assert answers is not None
+def shown(answers: list[object | Rejected]) -> list[object]:
     return [f"{it.status}: {it}" if isinstance(it, Rejected) else it for it in answers]
 
 
@@ -89,16 +88,16 @@ def test_what_takes_too_long() -> None:
 
 def test_several_work_at_a_time() -> None:
     with PointProcesses(eval, 2, patience=10) as processes:
-        assert len(set(processes.prepared([PROCESS] * 2) or ())) == 2
+        assert len(set(processes.prepared([PROCESS] * 2))) == 2
         assert processes.together == 4
 
 
 def test_without_processes() -> None:
     with PointProcesses(eval, 0, patience=10) as none:
-        assert none.prepared(["1"]) is None
+        assert none.prepared(["1"]) == []
         assert none.together == 1
     with PointProcesses(lambda it: it, 2, patience=10) as cannot_be_pickled:
-        assert cannot_be_pickled.prepared(["1"]) is None
+        assert cannot_be_pickled.prepared(["1"]) == []
         assert cannot_be_pickled.together == 1
 
 
@@ -108,12 +107,12 @@ def test_processes_that_do_not_start(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     program.chmod(0o755)
     monkeypatch.setattr("sys.executable", str(program))
     with PointProcesses(eval, 2, patience=10) as processes:
-        assert processes.prepared(["1"]) is None
+        assert processes.prepared(["1"]) == []
 
 
 def test_an_interrupt_ends_no_process() -> None:
     with PointProcesses(eval, 1, patience=100) as processes:
-        (first,) = processes.prepared([PROCESS]) or ()
+        (first,) = processes.prepared([PROCESS])
         assert isinstance(first, int)
         os.kill(first, signal.SIGINT)
         assert processes.prepared([PROCESS]) == [first]
