@@ -13,7 +13,6 @@ from typing import cast
 
 from ...base.deadline import compile_time_error, compile_time_left
 from ...base.errors import DeviceError
-from ...base.python_children import can_start_python, python_environment
 from .passes import Passes
 from .target import target_name
 
@@ -26,6 +25,8 @@ _LAST_WORDS = 2000
 
 def is_long(text: str, passes: Passes) -> bool:
     """Whether LLVM is expected to work on a module for half a second or more, and a process can be started."""
+    from ...base.python_children import can_start_python  # which loading from the cache does not need
+
     return can_start_python() and len(text) * _SECONDS[passes] >= _LONG
 
 
@@ -37,6 +38,8 @@ def object_file(text: str, passes: Passes) -> tuple[bytes, list[float]]:
     """
     import json
     import subprocess
+
+    from ...base.python_children import python_environment
 
     pipe = subprocess.PIPE
     parent, held = os.pipe()

@@ -123,12 +123,8 @@ class PointProcesses(Generic[Request, Prepared]):
 def _pickled(function: object) -> bytes | None:
     try:
         return pickle.dumps(function)
-    except (
-        pickle.PicklingError,
-        AttributeError,
-        TypeError,
-    ):  # such as functions inside of functions
-        return None
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return None  # such as a function inside of a function
 
 
 class _Process:
