@@ -11,9 +11,7 @@ from typing import Any, Final
 
 import numpy.typing as npt
 
-from ..backend.cpu.options import default_options
 from ..base.cached import cached_property
-from ..base.deadline import compiling_within
 from ..base.errors import DeviceError, InputError
 from ..cases import Case, Input, load_cases
 from ..cases.model import Constant
@@ -26,7 +24,7 @@ from ..shader import load
 from .bench import PATIENCE, Bench, Job
 from .devices import checked_device
 from .overrides import OverrideSpace, Point
-from .point_processes import PointProcesses, number_of_processes
+from .point_processes import PointProcesses, compile_into_cache, number_of_processes
 from .rejected import Rejected, rejecting
 from .search import Found, Progress, Search
 
@@ -210,9 +208,8 @@ class KernelProblem:
 
 def _compile(task: KernelTask, point: Point) -> None:
     """Have the machine code with these values in the cache on disk. Raises what compiling raises."""
-    options = default_options(contract=task.contract)
-    with compiling_within(task.patience):
-        task.kernel.compilation(task.case(dict(point)).constants).machine_code.code(options)
+    constants = task.case(dict(point)).constants
+    compile_into_cache(task.kernel, constants, contract=task.contract, patience=task.patience)
 
 
 def _has_content(value: Input) -> bool:

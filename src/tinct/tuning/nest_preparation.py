@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..backend.cpu.options import default_options
 from ..base.cached import cached_property
-from ..base.deadline import compiling_within
 from ..ir.schedule.nodes import Decisions
 from .nest_task import Task
+from .point_processes import compile_into_cache
 from .small_checks import SmallChecks
 
 
@@ -39,10 +38,7 @@ class NestPreparation:
         if request.must_check:
             self._checks.check(request.point)
         lowered = self.task.lower(request.point, self.task.sizes)
-        kernels = [kernel for kernel, _ in lowered.dispatches(self.task.sizes)]
         if self.task.device == "cpu":
-            options = default_options(contract=self.task.contract)
-            with compiling_within(self.patience):
-                for kernel in kernels:
-                    kernel.compilation().machine_code.code(options)
+            for kernel, _ in lowered.dispatches(self.task.sizes):
+                compile_into_cache(kernel, {}, contract=self.task.contract, patience=self.patience)
         return lowered.wgsl

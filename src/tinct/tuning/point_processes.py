@@ -22,9 +22,13 @@ from typing import IO, Any, Final, Generic, TypeVar, cast
 from ..backend.alarms import ALARMS
 from ..backend.cpu.disk_cache import default_cache
 from ..backend.cpu.machine import adopt_costs, costs_so_far, measure_if_due
+from ..backend.cpu.options import default_options
 from ..backend.cpu.target import target_name
 from ..backend.cpu.threads import available_processors
+from ..base.deadline import compiling_within
 from ..base.python_children import can_start_python, described_exit, python_environment
+from ..kernel import Kernel
+from ..sessions.calls import Constants
 from .rejected import Rejected, rejecting
 
 Request = TypeVar("Request")
@@ -52,6 +56,14 @@ def number_of_processes(seconds: float) -> int:
     count = min(available_processors(), _MOST)
     are_useful = count > 1 and seconds >= _SHORT and default_cache() is not None and can_start_python()
     return count if are_useful else 0
+
+
+def compile_into_cache(kernel: Kernel, constants: Constants, *, contract: bool, patience: float) -> None:
+    """Compile a kernel for the CPU, in so many seconds. Machine code is then in the cache on disk, where the process
+    that runs it finds it. Raises ShaderError, InputError and DeviceError.
+    """
+    with compiling_within(patience):
+        kernel.compilation(constants).machine_code.code(default_options(contract=contract))
 
 
 class PointProcesses(Generic[Request, Prepared]):
