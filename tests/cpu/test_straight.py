@@ -160,6 +160,14 @@ def test_memory_is_in_registers(name: str, monkeypatch: pytest.MonkeyPatch) -> N
             id="a tile that is filled once",
         ),
         pytest.param(
+            "for (var i = t; i < 128u; i += 64u) { rows[i / 32u][i % 32u] = given[start + i]; }"
+            + LOADED
+            + SCAN
+            + "workgroupBarrier(); let total = words[63]; "
+            "for (var i = t; i < 128u; i += 64u) { found[start + i] = rows[i / 32u][i % 32u] * total; }",
+            id="a tile that loops fill once and read, beside a scan",
+        ),
+        pytest.param(
             LOADED + SCAN.replace("words[t] = sum;", "words[t] = sum; atomicAdd(&totals[t % 2u], sum);") + STORED,
             id="atomic operations of all threads",
         ),

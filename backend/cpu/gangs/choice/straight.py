@@ -39,7 +39,8 @@ _PARTS, _MOST_PARTS = 4, 16
 """The most parts of gangs in loops around barriers, and of others, which access buffers: larger ones in their order."""
 _FEWEST_ROUNDS = 3
 """The fewest times that a workgroup writes to an array. Where it fills an array once, and then reads, no load waits for
-a store, and an unaligned load takes less time than a shuffle.
+a store, and an unaligned load takes less time than a shuffle. What threads fill or read in loops then stays in memory:
+in registers it would cost a copy of the body for each turn.
 """
 _MOST_BLOCKS = 8
 """The most blocks, of as many words as a vector has, in which a vector's words are, on average. With more, shuffles
@@ -240,21 +241,31 @@ class _Function:
     def _nest_of(self, leader: h.Node) -> _Nest | None:
         return next((self._nests[it] for it in self._placed.nest.around[leader] if it in self._nests), None)
 
+    def _is_in_loop(self, leader: h.Node) -> bool:
+        """Whether a block is in a loop of threads."""
+        nest = self._nest_of(leader)
+        return nest is not None and len(nest.body.enclosing(leader)) > 1
+
     def storages_in_registers(self) -> list[Storage]:
-        """The storages whose accesses are known, and touch few blocks; if threads write often to any of them."""
+        """The storages whose accesses are known, and touch few blocks: those that threads write often to, and, if there
+        are any, those that no loop of threads accesses.
+        """
         blocks: dict[Storage, list[int]] = {}
-        unknown, written = set[Storage](), dict[Storage, set[h.Node]]()
+        unknown, in_loops, written = set[Storage](), set[Storage](), dict[Storage, set[h.Node]]()
         for node in self._nodes:
             for storage, found, leader in self._accesses(node):
                 if isinstance(node, h.Write):
                     written.setdefault(storage, set()).add(leader)
+                if self._is_in_loop(leader):
+                    in_loops.add(storage)
                 if found is None:
                     unknown.add(storage)
                 else:
                     blocks.setdefault(storage, []).extend(found)
         candidates = (it for it in blocks if it not in unknown)
-        chosen = [it for it in candidates if sum(blocks[it]) <= _MOST_BLOCKS * len(blocks[it])]
-        return chosen if any(self._rounds(written.get(it, ())) >= _FEWEST_ROUNDS for it in chosen) else []
+        near = [it for it in candidates if sum(blocks[it]) <= _MOST_BLOCKS * len(blocks[it])]
+        often = {it for it in near if self._rounds(written.get(it, ())) >= _FEWEST_ROUNDS}
+        return [it for it in near if it in often or it not in in_loops] if often else []
 
     def _rounds(self, leaders: Iterable[h.Node]) -> int:
         """How often the threads of a workgroup pass nests that have some of these blocks."""
