@@ -26,11 +26,18 @@ FAR = {
     "grid stride, while": "var i = g.x; while true { if i >= n { break; } sum ^= x[i]; i += groups.x << 6u; }",
     "tile": "for (var k = 0u; k < n; k++) { sum += x[w.x * 4096u + k * 256u + t]; }",
     "tile, one counter": "let e = w.x * 4096u + n; for (var i = w.x * 4096u + t; i < e; i += 512u) { sum += x[i]; }",
+    "half of a row": "for (var k = 0u; k < n; k += 2u) { let i = w.x * 1024u + k * 64u + t; sum += x[i] + x[i + 5u]; }",
+    "a row, with much to compute": "for (var k = 0u; k < n; k++) { let i = w.x * 1024u + k * 64u + t; "
+    "sum ^= u32(exp(f32(x[i] >> 28u))); }",
+    "both halves of a row, with much to compute": "for (var k = 0u; k < n; k += 2u) { let i = w.x * 1024u + k * 64u + t; "
+    "sum ^= u32(exp(f32(x[i] >> 28u))); sum += u32(exp(f32(x[i + 64u] >> 28u))); }",
     "far rows": "for (var k = 0u; k < n; k++) { sum += x[k * 1024u + t]; }",
 }
 NEAR = {
     "rows": "for (var k = 0u; k < n; k++) { sum += x[k * n + t]; }",
-    "a row of a tile": "for (var k = 0u; k < n; k++) { sum += x[w.x * 1024u + k * 64u + t]; }",
+    "a row": "for (var k = 0u; k < n; k++) { sum += x[w.x * 1024u + k * 64u + t]; }",
+    "both halves of a row": "for (var k = 0u; k < n; k += 2u) { let i = w.x * 1024u + k * 64u + t; "
+    "sum += x[i] + x[i + 64u]; }",
     "overlapping tiles": "for (var k = 0u; k < n; k++) { sum += x[w.x * 64u + k * 256u + t]; }",
     "rows that a table moves": "for (var k = 0u; k < n; k++) { sum += x[g.x + x[k] + k * (64u * groups.x)]; }",
     "far tiles": "for (var k = 0u; k < n; k++) { sum += x[w.x * 1000000u + k * 256u + t]; }",

@@ -22,6 +22,8 @@ such a block take as long as it takes processors to find out that a jump was pre
 """
 _COUNT = 4
 """An operation at one address for all lanes: the number of lanes in a mask is added to memory."""
+_POLYNOMIAL = 12
+"""A function that is computed by a polynomial."""
 _UNROLLED = 400
 """The most operations of a counted loop after it is unrolled, and its inner loops are not; LLVM keeps larger loops."""
 
@@ -48,6 +50,22 @@ def block_cost(placed: Placement, leader: h.Node) -> float:
             case _:
                 assert_never(node)
     return total
+
+
+def operations_for_each_read(placed: Placement, loop: Loop) -> float:
+    """The operations of a turn of a loop, divided by its reads of collections."""
+    nodes = [it for leader in loop.body for it in placed.blocks.get(leader, ())]
+    return sum(map(_operations, nodes)) / max(1, sum(isinstance(it, h.Read) for it in nodes))
+
+
+def _operations(node: h.Node) -> float:
+    match node:
+        case h.Binary(op=h.BinaryOp.DIV | h.BinaryOp.REM):
+            return DIVISION
+        case h.Intrinsic(function=name) if math.is_transcendental(name):
+            return _POLYNOMIAL
+        case _:
+            return isinstance(node, h.ScalarNode)
 
 
 def is_short(placed: Placement, shapes: Shapes, level: Level, parts: int) -> bool:
