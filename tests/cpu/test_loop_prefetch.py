@@ -29,14 +29,14 @@ FAR = {
     "half of a row": "for (var k = 0u; k < n; k += 2u) { let i = w.x * 1024u + k * 64u + t; sum += x[i] + x[i + 5u]; }",
     "a row, with much to compute": "for (var k = 0u; k < n; k++) { let i = w.x * 1024u + k * 64u + t; "
     "sum ^= u32(exp(f32(x[i] >> 28u))); }",
-    "both halves of a row, with much to compute": "for (var k = 0u; k < n; k += 2u) { let i = w.x * 1024u + k * 64u + t; "
+    "halves of a row, with much to compute": "for (var k = 0u; k < n; k += 2u) { let i = w.x * 1024u + k * 64u + t; "
     "sum ^= u32(exp(f32(x[i] >> 28u))); sum += u32(exp(f32(x[i + 64u] >> 28u))); }",
     "far rows": "for (var k = 0u; k < n; k++) { sum += x[k * 1024u + t]; }",
 }
 NEAR = {
     "rows": "for (var k = 0u; k < n; k++) { sum += x[k * n + t]; }",
     "a row": "for (var k = 0u; k < n; k++) { sum += x[w.x * 1024u + k * 64u + t]; }",
-    "both halves of a row": "for (var k = 0u; k < n; k += 2u) { let i = w.x * 1024u + k * 64u + t; "
+    "halves of a row": "for (var k = 0u; k < n; k += 2u) { let i = w.x * 1024u + k * 64u + t; "
     "sum += x[i] + x[i + 64u]; }",
     "overlapping tiles": "for (var k = 0u; k < n; k++) { sum += x[w.x * 64u + k * 256u + t]; }",
     "rows that a table moves": "for (var k = 0u; k < n; k++) { sum += x[g.x + x[k] + k * (64u * groups.x)]; }",
