@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import struct
 import threading
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from tinct.backend.cpu import jit
-from tinct.backend.cpu.machine import Cache, MachineCosts, costs_so_far, kept, machine_costs, measure_again
+from tinct.backend.cpu import _pool, jit
+from tinct.backend.cpu.aligned import address_of, aligned_zeros
+from tinct.backend.cpu.machine import Cache, Copying, MachineCosts, costs_so_far, kept, machine_costs, measure_again
 from tinct.backend.cpu.machine.known import known_costs
-from tinct.backend.cpu.machine.measure import delay, shortest_rounds
-from tinct.backend.cpu.machine.probes import module
+from tinct.backend.cpu.machine.measure import copied_sizes, delay, shortest_rounds
+from tinct.backend.cpu.machine.probes import COPY, COPY_PAST, LEAST_COPIED, PIECES, module, numbers
 from tinct.backend.cpu.target import LEVELS, OTHERS, compiling_for, current_target
 from tinct.base.deadline import compiling_within
 from tinct.base.errors import DeviceError, InputError
@@ -36,11 +39,13 @@ def test_the_machine_is_measured_once_and_kept(measured: Path, monkeypatch: pyte
     assert costs_so_far().source != "measured"
     found = machine_costs()
     assert found.source == "measured"
-    numbers = [it for it in asdict(found.access).values() if it is not None]
-    assert len(numbers) >= 9 and all(0 < it < 1000 for it in numbers)
+    costs = [it for it in asdict(found.access).values() if it is not None]
+    assert len(costs) >= 9 and all(0 < it < 1000 for it in costs)
     assert [it.level for it in found.caches] == sorted({it.level for it in found.caches})
     assert all(it.size > 0 and it.bandwidth > 0 for it in found.caches) and found.bandwidth > 0
     assert 0 <= found.wake_up < 0.1
+    assert [it.size for it in found.copies] == copied_sizes(max(it.size for it in found.caches))
+    assert all(it.ordinary > 0 and it.past > 0 for it in found.copies)
     assert (found.access.conflicts is not None) == current_target().has_avx512
     monkeypatch.setattr(kept, "_found", {})
     monkeypatch.setattr("tinct.backend.cpu.machine.measure.measure", lambda: pytest.fail("measured twice"))
@@ -152,7 +157,12 @@ def test_later_measurements_improve_what_is_kept(measured: Path, monkeypatch: py
     table = known_costs(current_target())
     access = replace(table.access, gather=8.0, shuffle=1.0, conflicts=None)
     disturbed = replace(
-        table, access=access, caches=(Cache(1, 32768, 50.0), Cache(2, 99, 20.0)), bandwidth=3.0, wake_up=9e-5
+        table,
+        access=access,
+        caches=(Cache(1, 32768, 50.0), Cache(2, 99, 20.0)),
+        bandwidth=3.0,
+        wake_up=9e-5,
+        copies=(Copying(1 << 20, 9.0, 3.0), Copying(2 << 20, 4.0, 4.0)),
     )
     better = replace(
         disturbed,
@@ -160,6 +170,7 @@ def test_later_measurements_improve_what_is_kept(measured: Path, monkeypatch: py
         caches=(Cache(1, 32768, 51.0), Cache(2, 1 << 20, 40.0)),
         bandwidth=16.0,
         wake_up=2e-4,
+        copies=(Copying(1 << 20, 5.0, 4.0), Copying(2 << 20, 3.9, 6.0), Copying(4 << 20, 3.0, 5.0)),
     )
     now, taken = [1e9], list[float]()
     monkeypatch.setattr("tinct.backend.cpu.machine.measure.measure", lambda: better if taken else disturbed)
@@ -179,6 +190,7 @@ def test_later_measurements_improve_what_is_kept(measured: Path, monkeypatch: py
     assert (found.access.gather, found.access.shuffle, found.access.conflicts) == (4.0, 1.0, 2.0)
     assert found.caches == (Cache(1, 32768, 50.0), Cache(2, 1 << 20, 40.0))
     assert (found.bandwidth, found.wake_up) == (16.0, 9e-5)
+    assert found.copies == (Copying(1 << 20, 9.0, 4.0), Copying(2 << 20, 4.0, 6.0), Copying(4 << 20, 3.0, 5.0))
     for _ in range(9):
         now[0] += kept.APART
         assert start_process() == found
@@ -237,6 +249,41 @@ def test_caches_that_are_no_faster_than_memory_do_not_count(
     costs = known_costs(current_target())
     found = MachineCosts("a", "b", "measured", costs.access, caches, bandwidth=28.0, wake_up=0.0)
     assert found.cached_bytes == expected
+
+
+@pytest.mark.parametrize(
+    ("past", "expected"),
+    [((20.0, 30.0, 60.0), 2 << 20), ((20.0, 40.0, 30.0), 4 << 20), ((50.0, 50.0, 50.0), 1 << 20)],
+    ids=["beyond the caches", "disturbed in the middle", "always"],
+)
+def test_data_are_cached_where_stores_past_the_caches_gain_nothing(
+    past: tuple[float, float, float], expected: int
+) -> None:
+    copies = tuple(Copying(1 << (20 + it), 30.0, past[it]) for it in range(3))
+    assert replace(known_costs(current_target()), copies=copies).cached_bytes == expected
+
+
+@pytest.mark.parametrize("cache", [1, 2 << 20, 3 << 20, 1 << 40])
+def test_sizes_that_are_copied(cache: int) -> None:
+    sizes = copied_sizes(cache)
+    assert all(it % LEAST_COPIED == 0 for it in sizes)
+    assert sizes == sorted(set(sizes))
+    assert sizes[-1] <= max(2 * cache, LEAST_COPIED) < 2 * sizes[-1] or sizes[-1] == 128 << 20
+
+
+def test_copies_of_pieces() -> None:
+    """Each piece is copied once, with both kinds of stores."""
+    target = current_target()
+    code, pool = jit.compile_module(module(target), "baseline"), _pool.Pool(2)
+    for name in (COPY, COPY_PAST):
+        area = aligned_zeros(3 * LEAST_COPIED)
+        half = area.size // 2
+        area[:half] = np.arange(half, dtype=np.uint32).astype(np.uint8)
+        given = area[:half].copy()
+        packed = struct.pack("=3q", numbers(target)[name], 1, area.nbytes)
+        pool.run(code.address, struct.pack("=q", address_of(area)), packed, PIECES, 0, (), None, 1e-6)
+        assert (area[:half] == given).all()
+        assert (area[half:] == given).all()
 
 
 def test_the_command_prints_them() -> None:

@@ -22,10 +22,10 @@ from .. import jit
 from ..disk_cache import default_cache, digest
 from ..target import current_target
 from .known import known_costs
-from .model import AccessCosts, Cache, MachineCosts
+from .model import AccessCosts, Cache, Copying, MachineCosts
 from .processor import processor_name
 
-_VERSION: Final = "4"
+_VERSION: Final = "5"
 """To be changed with what is measured, or how it is kept."""
 MOST_MEASUREMENTS: Final = 5
 APART: Final = 120.0
@@ -148,6 +148,7 @@ def _best(kept: MachineCosts, found: MachineCosts) -> MachineCosts:
     No worker begins at once: a time of 0 until one does was not measured.
     """
     bandwidths = {it.size: it.bandwidth for it in kept.caches}
+    copies = {it.size: it for it in kept.copies}
     earlier, now = asdict(kept.access), asdict(found.access)
     access: dict[str, Any] = {
         name: cost if cost is None else _lower(earlier[name] or cost, cost) for name, cost in now.items()
@@ -162,7 +163,12 @@ def _best(kept: MachineCosts, found: MachineCosts) -> MachineCosts:
         ),
         bandwidth=_higher(kept.bandwidth, found.bandwidth),
         wake_up=_lower(kept.wake_up or found.wake_up, found.wake_up or kept.wake_up),
+        copies=tuple(_better_copying(copies.get(it.size, it), it) for it in found.copies),
     )
+
+
+def _better_copying(kept: Copying, found: Copying) -> Copying:
+    return Copying(found.size, _higher(kept.ordinary, found.ordinary), _higher(kept.past, found.past))
 
 
 def _lower(kept: float, found: float) -> float:
@@ -201,9 +207,12 @@ def _name() -> str:
 
 
 def _read(kept: Mapping[str, Any]) -> MachineCosts:
-    access, caches = AccessCosts(**kept["access"]), tuple(Cache(**it) for it in kept["caches"])
-    others = {name: value for name, value in kept.items() if name not in ("access", "caches")}
-    return MachineCosts(**others, access=access, caches=caches)
+    parts = {
+        "access": AccessCosts(**kept["access"]),
+        "caches": tuple(Cache(**it) for it in kept["caches"]),
+        "copies": tuple(Copying(**it) for it in kept["copies"]),
+    }
+    return MachineCosts(**{**kept, **parts})
 
 
 os.register_at_fork(after_in_child=_measuring.clear)

@@ -1,4 +1,4 @@
-"""Measures the costs of this machine, in about a quarter of a second.
+"""Measures the costs of this machine, in about a third of a second.
 
 Each probe runs several times, and the shortest time counts, since other processes only make it longer. The probes take
 turns, so that what disturbs the machine for some milliseconds disturbs one try of several probes, and not all tries of
@@ -22,8 +22,22 @@ from ..aligned import Bytes, address_of, aligned_zeros
 from ..target import current_target
 from ..threads import available_processors
 from .caches import cache_sizes
-from .model import AccessCosts, Cache, MachineCosts
-from .probes import AREA, INDICES_AT, READ, UNROLLED, VECTORS, WAIT, WORDS, module, numbers
+from .model import AccessCosts, Cache, Copying, MachineCosts
+from .probes import (
+    AREA,
+    COPY,
+    COPY_PAST,
+    INDICES_AT,
+    LEAST_COPIED,
+    PIECES,
+    READ,
+    UNROLLED,
+    VECTORS,
+    WAIT,
+    WORDS,
+    module,
+    numbers,
+)
 from .processor import processor_name
 
 _TRIES: Final = 5
@@ -32,6 +46,8 @@ _SECONDS: Final = 4e-4
 _MOST_ROUNDS: Final = 1 << 20
 _BEYOND: Final = 64 << 20
 """The most bytes that are read to measure the bandwidth of memory: else one and a half times the largest cache."""
+_MOST_COPIED: Final = 128 << 20
+"""The most bytes of an area that is copied within itself: else up to twice the largest cache."""
 _WAKE_UPS: Final = 9
 _REST: Final = 2e-3
 """Seconds after which a worker sleeps."""
@@ -53,7 +69,14 @@ def measure() -> MachineCosts:
         caches=tuple(Cache(level, size, found) for (level, size), found in zip(sizes.items(), bandwidths, strict=True)),
         bandwidth=bandwidth,
         wake_up=bench.wake_up(),
+        copies=bench.copies(copied_sizes(max(sizes.values()))),
     )
+
+
+def copied_sizes(largest_cache: int) -> list[int]:
+    """The bytes of the areas that are copied within themselves, each twice as large as the one before."""
+    most = max(min(2 * largest_cache, _MOST_COPIED), LEAST_COPIED)
+    return [LEAST_COPIED << it for it in range((most // LEAST_COPIED).bit_length())]
 
 
 class _Bench:
@@ -69,16 +92,29 @@ class _Bench:
 
     def access_and_bandwidths(self, sizes: Sequence[int]) -> tuple[AccessCosts, list[float]]:
         """Nanoseconds of each operation, and the GB/s of reading so many bytes again and again."""
-        names = [name for name in self._numbers if name not in (READ, WAIT)]
-        areas = [aligned_zeros(size) for size in sizes]
-        for area in areas:
-            area[::4096] = 1  # zeros may all be one page
+        names = [name for name in self._numbers if name not in (READ, WAIT, COPY, COPY_PAST)]
+        areas = [_paged(size) for size in sizes]
         operations = [partial(self._seconds, name, area=self._area) for name in names]
         readings = [partial(self._seconds, READ, area=area) for area in areas]
         found = shortest_rounds([*operations, *readings])
         costs = {name: 1e9 * seconds / UNROLLED for name, seconds in zip(names, found, strict=False)}
         bandwidths = [size / seconds / 1e9 for size, seconds in zip(sizes, found[len(names) :], strict=True)]
         return AccessCosts(conflicts=costs.pop("conflicts", None), **costs), bandwidths
+
+    def copies(self, sizes: Sequence[int]) -> tuple[Copying, ...]:
+        """The GB/s of copying in areas of these sizes. Of each kind, the first copy brings data into the caches."""
+        pool, area = _pool.Pool(available_processors()), _paged(sizes[-1])
+        found: list[Copying] = []
+        for size in sizes:
+            ordinary, past = (
+                min(self._copying(name, area[:size], pool) for _ in range(_TRIES)) for name in (COPY, COPY_PAST)
+            )
+            found.append(Copying(size, size / ordinary / 1e9, size / past / 1e9))
+        return tuple(found)
+
+    def _copying(self, name: str, area: Bytes, pool: _pool.Pool) -> float:
+        """The time of a copy."""
+        return self._run(pool, name, 1, area, PIECES)
 
     def wake_up(self) -> float:
         """Seconds until the second of two workers begins, 0 where there is one processor."""
@@ -94,11 +130,15 @@ class _Bench:
 
     def _seconds(self, name: str, rounds: int, *, area: Bytes, workers: int = 1) -> float:
         """The time of so many rounds on each worker."""
+        return self._run(self._pools[workers], name, rounds, area, workers)
+
+    def _run(self, pool: _pool.Pool, name: str, rounds: int, area: Bytes, threads: int) -> float:
+        """The time of a run with so many threads, which all workers of the pool are woken for."""
         packed = struct.pack("=3q", self._numbers[name], rounds, area.nbytes)
         bindings = struct.pack("=q", address_of(area))
-        each = _WORK if workers > 1 else 0.0
+        each = _WORK if threads > 1 else 0.0
         started = time.perf_counter()
-        self._pools[workers].run(self._code.address, bindings, packed, workers, 0, (), None, each)
+        pool.run(self._code.address, bindings, packed, threads, 0, (), None, each)
         return time.perf_counter() - started
 
 
@@ -125,6 +165,13 @@ def _enough_rounds(probe: Callable[[int], float]) -> int:
     while rounds < _MOST_ROUNDS and min(probe(rounds) for _ in range(_TRIES)) < _SECONDS / 2:
         rounds *= 2
     return rounds
+
+
+def _paged(size: int) -> Bytes:
+    """So many bytes with memory of their own: zeros may all be one page."""
+    area = aligned_zeros(size)
+    area[::4096] = 1
+    return area
 
 
 def _filled(area: Bytes, lanes: int) -> Bytes:

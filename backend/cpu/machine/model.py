@@ -48,10 +48,22 @@ class Cache:
 
 
 @dataclass(frozen=True, slots=True)
+class Copying:
+    """Copying half of `size` bytes to the other half, again and again, on all processors: with ordinary stores, and
+    with stores past the caches, in GB/s that are read and written.
+    """
+
+    size: int
+    ordinary: float
+    past: float
+
+
+@dataclass(frozen=True, slots=True)
 class MachineCosts:
     """The costs of a processor for a target. `bandwidth` is that of reading memory beyond all caches, in GB/s.
 
     `wake_up` is the time in seconds from a call until a sleeping worker has begun, 0 if it could not be measured.
+    `copies` are for several sizes, smallest first, none if these were not measured.
     """
 
     processor: str
@@ -61,14 +73,26 @@ class MachineCosts:
     caches: tuple[Cache, ...]
     bandwidth: float
     wake_up: float
+    copies: tuple[Copying, ...] = ()
 
     @property
     def cached_bytes(self) -> int:
-        """The most data that the caches of the machine help with: more comes from memory each time."""
+        """The most data that the caches of the machine help with: more comes from memory each time.
+
+        That is the largest size at which stores past the caches gain nothing. A processor may read no faster from a
+        cache that it shares with many others than from memory, and still be spared writing to memory.
+        """
+        if self.copies:
+            return max((it.size for it in self.copies if it.past <= _GAINS * it.ordinary), default=_LEAST_CACHED)
         helpful = [it.size for it in self.caches if it.bandwidth >= _HELPS * self.bandwidth]
         return max(helpful, default=_LEAST_CACHED)
 
 
 _HELPS = 1.25
 """A cache helps that is faster than memory by this factor. A virtual machine may see caches that others fill."""
+_GAINS = 1.3
+"""Stores past the caches gain something if copies with them are faster by this factor. Beyond all caches it is about
+1.5, since ordinary stores read the lines first. Less may be gained within the caches, too, but does not make up for
+what later dispatches then have to read from memory, nor for computations that wait for stores.
+"""
 _LEAST_CACHED = 1 << 20

@@ -1,9 +1,9 @@
 """LLVM IR of the loops whose times are the costs of a machine.
 
 The module has one external function, `kernel`, with the parameters of compiled kernels. Its numbers are the probe, the
-rounds, and the bytes to read; its one binding is an area of at least `AREA` bytes: data, vectors of indices into the
-data, and room for results. A round of a probe does what it measures `UNROLLED` times, without waiting for one result
-before the next begins.
+rounds, and the bytes to read or to copy; its one binding is an area of at least `AREA` bytes: data, vectors of indices
+into the data, and room for results. A round of a probe does what it measures `UNROLLED` times, without waiting for one
+result before the next begins.
 """
 
 from __future__ import annotations
@@ -26,6 +26,15 @@ READ: Final = "read"
 """The probe that reads the whole area, once a round."""
 WAIT: Final = "wait"
 """The probe that counts rounds, each a few nanoseconds long."""
+COPY: Final = "copy"
+"""The probe that copies the first half of the area to the second one, once: each thread, of `PIECES`, a piece."""
+COPY_PAST: Final = "copy_past"
+"""The same, with stores past the caches."""
+PIECES: Final = 1024
+_LINES: Final = 128
+"""The bytes that are read, or copied, together. A piece to copy has a multiple of so many."""
+LEAST_COPIED: Final = 2 * PIECES * _LINES
+"""The fewest bytes of an area to copy. Others are multiples of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +208,7 @@ def probes(target: Target) -> Mapping[str, Probe]:
 
 def numbers(target: Target) -> Mapping[str, int]:
     """The number of each probe, as the module takes it."""
-    return {name: number for number, name in enumerate((*probes(target), READ, WAIT))}
+    return {name: number for number, name in enumerate((*probes(target), READ, WAIT, COPY, COPY_PAST))}
 
 
 def module(target: Target) -> str:
@@ -208,9 +217,7 @@ def module(target: Target) -> str:
     functions = [_function(name, lanes, write) for name, write in probes(target).items()]
     cases = [(number, name) for name, number in numbers(target).items()]
     switch = " ".join(f"i64 {number}, label %{name}" for number, name in cases)
-    calls = "".join(
-        f"{name}:\n  call void @{name}(ptr %memory, i64 %rounds, i64 %size)\n  ret void\n" for _, name in cases
-    )
+    calls = "".join(f"{name}:\n  call void @{name}({_given(name)})\n  ret void\n" for _, name in cases)
     return f"""
 define void @kernel(ptr noalias %bindings, ptr noalias %numbers, i64 %begin, i64 %end, ptr noalias %scratch,
                     i1 zeroext %is.shared) nounwind {{
@@ -224,7 +231,14 @@ define void @kernel(ptr noalias %bindings, ptr noalias %numbers, i64 %begin, i64
 none:
   ret void
 {calls}}}
-{"".join(functions)}{_READ_AND_WAIT}{_declared(target)}"""
+{"".join(functions)}{_READ_AND_WAIT}{_copying(COPY, "")}{_copying(COPY_PAST, ", !nontemporal !0")}{_declared(target)}
+!0 = !{{i32 1}}
+"""
+
+
+def _given(name: str) -> str:
+    """The parameters of a probe."""
+    return "ptr %memory, " + ("i64 %begin, i64 %end" if name in (COPY, COPY_PAST) else "i64 %rounds") + ", i64 %size"
 
 
 def _function(name: str, lanes: int, write: Probe) -> str:
@@ -233,7 +247,7 @@ def _function(name: str, lanes: int, write: Probe) -> str:
     vector = operations[0].vector
     body = "".join(it.taken() + write(it) for it in operations)
     return f"""
-define internal void @{name}(ptr %memory, i64 %rounds, i64 %size) noinline {{
+define internal void @{name}({_given(name)}) noinline {{
   %all.indices = getelementptr i8, ptr %memory, i64 {INDICES_AT}
   %all.results = getelementptr i8, ptr %memory, i64 {RESULTS_AT}
   br label %loop
@@ -252,7 +266,7 @@ done:
 
 
 _READ_AND_WAIT: Final = f"""
-define internal void @{READ}(ptr %memory, i64 %rounds, i64 %size) noinline {{
+define internal void @{READ}({_given(READ)}) noinline {{
   br label %again
 again:
   %round = phi i64 [ 0, %0 ], [ %following, %whole ]
@@ -264,7 +278,7 @@ loop:
   %place = getelementptr i8, ptr %memory, i64 %at
   %line = load <32 x i32>, ptr %place, align 64
   %after = add <32 x i32> %sum, %line
-  %beyond = add i64 %at, 128
+  %beyond = add i64 %at, {_LINES}
   %more = icmp ult i64 %beyond, %size
   br i1 %more, label %loop, label %whole
 whole:
@@ -276,7 +290,7 @@ done:
   ret void
 }}
 
-define internal void @{WAIT}(ptr %memory, i64 %rounds, i64 %size) noinline {{
+define internal void @{WAIT}({_given(WAIT)}) noinline {{
   %place = alloca i64
   br label %loop
 loop:
@@ -285,6 +299,30 @@ loop:
   %seen = load volatile i64, ptr %place
   %following = add i64 %seen, 1
   %more = icmp ult i64 %following, %rounds
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}
+"""
+
+
+def _copying(name: str, stored: str) -> str:
+    """The loop that copies the pieces from `begin` to `end`."""
+    return f"""
+define internal void @{name}({_given(name)}) noinline {{
+  %half = lshr i64 %size, 1
+  %piece = udiv i64 %half, {PIECES}
+  %first = mul i64 %begin, %piece
+  %last = mul i64 %end, %piece
+  br label %loop
+loop:
+  %at = phi i64 [ %first, %0 ], [ %beyond, %loop ]
+  %from = getelementptr i8, ptr %memory, i64 %at
+  %to = getelementptr i8, ptr %from, i64 %half
+  %line = load <32 x i32>, ptr %from, align 64
+  store <32 x i32> %line, ptr %to, align 64{stored}
+  %beyond = add i64 %at, {_LINES}
+  %more = icmp ult i64 %beyond, %last
   br i1 %more, label %loop, label %done
 done:
   ret void

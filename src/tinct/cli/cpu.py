@@ -75,6 +75,10 @@ def _describe(costs: MachineCosts, measurements: int) -> None:
     print_table(
         [Column("reading"), Column("bytes", is_number=True), Column("GB/s", is_number=True)], list(_levels(costs))
     )
+    if costs.copies:
+        rates = (Column(it, is_number=True) for it in ("GB/s", "past the caches"))
+        print_table([Column("copying, on all processors"), *rates], list(_copies(costs)))
+        click.echo(f"dispatches with more than {costs.cached_bytes:,} bytes store past the caches")
     if costs.wake_up:
         click.echo(f"a sleeping worker begins after {costs.wake_up * 1e6:.0f} µs")
 
@@ -89,3 +93,8 @@ def _levels(costs: MachineCosts) -> Iterator[Row]:
     for cache in costs.caches:
         yield Row([f"from cache level {cache.level}", f"{cache.size:,}", f"{cache.bandwidth:.0f}"])
     yield Row(["from memory", "", f"{costs.bandwidth:.0f}"])
+
+
+def _copies(costs: MachineCosts) -> Iterator[Row]:
+    for it in costs.copies:
+        yield Row([f"{it.size:,} bytes", f"{it.ordinary:.0f}", f"{it.past:.0f}"])
