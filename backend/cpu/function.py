@@ -164,7 +164,7 @@ class RunParameters:
     def of(cls, interface: Interface, constants: Sequence[int]) -> RunParameters:
         """The parameters for these dynamic constants."""
         privates = [(it.parameter, it.kind, evaluate(it.size, constants)) for it in interface.privates]
-        is_large = evaluate(interface.footprint, constants) > costs_so_far().cached_bytes
+        is_large = evaluate(interface.footprint, constants) >= costs_so_far().cached_bytes
         words = (*constants, 0 if is_large else NEVER)
         return cls(
             tuple(constants),

@@ -207,12 +207,10 @@ def _name() -> str:
 
 
 def _read(kept: Mapping[str, Any]) -> MachineCosts:
-    parts = {
-        "access": AccessCosts(**kept["access"]),
-        "caches": tuple(Cache(**it) for it in kept["caches"]),
-        "copies": tuple(Copying(**it) for it in kept["copies"]),
-    }
-    return MachineCosts(**{**kept, **parts})
+    access, caches = AccessCosts(**kept["access"]), tuple(Cache(**it) for it in kept["caches"])
+    copies = tuple(Copying(**it) for it in kept["copies"])
+    others = {name: value for name, value in kept.items() if name not in ("access", "caches", "copies")}
+    return MachineCosts(**others, access=access, caches=caches, copies=copies)
 
 
 os.register_at_fork(after_in_child=_measuring.clear)

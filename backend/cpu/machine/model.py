@@ -79,17 +79,23 @@ class MachineCosts:
     def cached_bytes(self) -> int:
         """The most data that the caches of the machine help with: more comes from memory each time.
 
-        That is the largest size at which stores past the caches gain nothing. A processor may read no faster from a
+        That is the largest size at which stores past the caches gain little. A processor may read no faster from a
         cache that it shares with many others than from memory, and still be spared writing to memory.
         """
-        if self.copies:
-            return max((it.size for it in self.copies if it.past <= _GAINS * it.ordinary), default=_LEAST_CACHED)
-        helpful = [it.size for it in self.caches if it.bandwidth >= _HELPS * self.bandwidth]
-        return max(helpful, default=_LEAST_CACHED)
+        spared = [it.size for it in self.copies if it.past <= _GAINS * it.ordinary]
+        return max(spared if self.copies else (it.size for it in self.faster_caches), default=_LEAST_CACHED)
+
+    @property
+    def faster_caches(self) -> list[Cache]:
+        """The caches that are read faster than memory, and those that are closer, the closest first."""
+        found = sorted(self.caches, key=lambda it: it.level)
+        while found and found[-1].bandwidth < _HELPS * self.bandwidth:
+            del found[-1]
+        return found
 
 
 _HELPS = 1.25
-"""A cache helps that is faster than memory by this factor. A virtual machine may see caches that others fill."""
+"""A cache is read faster than memory if it is by this factor. A virtual machine may see caches that others fill."""
 _GAINS = 1.3
 """Stores past the caches gain something if copies with them are faster by this factor. Beyond all caches it is about
 1.5, since ordinary stores read the lines first. Less may be gained within the caches, too, but does not make up for

@@ -78,7 +78,7 @@ def _describe(costs: MachineCosts, measurements: int) -> None:
     if costs.copies:
         rates = (Column(it, is_number=True) for it in ("GB/s", "past the caches"))
         print_table([Column("copying, on all processors"), *rates], list(_copies(costs)))
-        click.echo(f"dispatches with more than {costs.cached_bytes:,} bytes store past the caches")
+        click.echo(f"dispatches with {costs.cached_bytes:,} bytes or more store past the caches")
     if costs.wake_up:
         click.echo(f"a sleeping worker begins after {costs.wake_up * 1e6:.0f} µs")
 

@@ -199,12 +199,11 @@ def _of_processor() -> _Close:
     from ..backend.cpu.target import current_target
 
     target, costs = current_target(), machine_costs()
-    caches = sorted(costs.caches, key=lambda it: it.level)
-    helpful = [it for it in caches if it.size <= costs.cached_bytes]
+    first = min(costs.caches, key=lambda it: it.level, default=None)
     return {
         "lanes": target.vector_bytes // 4,
         "registers": _AVX512_REGISTERS if target.has_avx512 or target.is_arm else _REGISTERS,
         "gather": min(costs.access.gather, costs.access.loads) * 1e-9,
-        "load": target.vector_bytes / ((caches[0].bandwidth if caches else costs.bandwidth) * 1e9),
-        "caches": tuple(CacheRate(it.size, it.bandwidth * 1e9) for it in helpful),
+        "load": target.vector_bytes / ((costs.bandwidth if first is None else first.bandwidth) * 1e9),
+        "caches": tuple(CacheRate(it.size, it.bandwidth * 1e9) for it in costs.faster_caches),
     }
