@@ -106,15 +106,10 @@ class _Bench:
         pool, area = _pool.Pool(available_processors()), _paged(sizes[-1])
         found: list[Copying] = []
         for size in sizes:
-            ordinary, past = (
-                min(self._copying(name, area[:size], pool) for _ in range(_TRIES)) for name in (COPY, COPY_PAST)
-            )
-            found.append(Copying(size, size / ordinary / 1e9, size / past / 1e9))
+            tries = ([self._run(pool, it, 1, area[:size], PIECES) for _ in range(_TRIES)] for it in (COPY, COPY_PAST))
+            ordinary, past = (size / min(it) / 1e9 for it in tries)
+            found.append(Copying(size, ordinary, past))
         return tuple(found)
-
-    def _copying(self, name: str, area: Bytes, pool: _pool.Pool) -> float:
-        """The time of a copy."""
-        return self._run(pool, name, 1, area, PIECES)
 
     def wake_up(self) -> float:
         """Seconds until the second of two workers begins, 0 where there is one processor."""

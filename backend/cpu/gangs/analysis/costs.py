@@ -6,7 +6,7 @@ from typing import assert_never
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
-from .....ir.hercules.costs import DIVISION
+from .....ir.hercules.costs import DIVISION, operation_cost
 from .....ir.hercules.placement import Placement
 from ... import math
 from ...trip_counts import HALVINGS, max_trip_count
@@ -23,7 +23,7 @@ such a block take as long as it takes processors to find out that a jump was pre
 _COUNT = 4
 """An operation at one address for all lanes: the number of lanes in a mask is added to memory."""
 _POLYNOMIAL = 12
-"""A function that is computed by a polynomial."""
+"""A function that is computed by a polynomial, such as `exp`."""
 _UNROLLED = 400
 """The most operations of a counted loop after it is unrolled, and its inner loops are not; LLVM keeps larger loops."""
 
@@ -58,14 +58,9 @@ def operations_for_each_read(placed: Placement, loop: Loop) -> float:
     return sum(map(_operations, nodes)) / max(1, sum(isinstance(it, h.Read) for it in nodes))
 
 
-def _operations(node: h.Node) -> float:
-    match node:
-        case h.Binary(op=h.BinaryOp.DIV | h.BinaryOp.REM):
-            return DIVISION
-        case h.Intrinsic(function=name) if math.is_transcendental(name):
-            return _POLYNOMIAL
-        case _:
-            return isinstance(node, h.ScalarNode)
+def _operations(node: h.Node) -> int:
+    found = operation_cost(node)
+    return (_POLYNOMIAL if isinstance(node, h.Intrinsic) else 0) if found is None else found
 
 
 def is_short(placed: Placement, shapes: Shapes, level: Level, parts: int) -> bool:

@@ -242,13 +242,13 @@ class _Function:
         return next((self._nests[it] for it in self._placed.nest.around[leader] if it in self._nests), None)
 
     def _is_in_loop(self, leader: h.Node) -> bool:
-        """Whether a block is in a loop of threads."""
+        """Whether a block is in a loop that threads run between barriers."""
         nest = self._nest_of(leader)
         return nest is not None and len(nest.body.enclosing(leader)) > 1
 
     def storages_in_registers(self) -> list[Storage]:
         """The storages whose accesses are known, and touch few blocks: those that threads write often to, and, if there
-        are any, those that no loop of threads accesses.
+        are any, those that are not accessed in loops.
         """
         blocks: dict[Storage, list[int]] = {}
         unknown, in_loops, written = set[Storage](), set[Storage](), dict[Storage, set[h.Node]]()

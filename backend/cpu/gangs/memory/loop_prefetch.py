@@ -5,7 +5,7 @@ Hardware prefetchers follow what is read in order, and do not go from page to pa
 - In a *grid-stride loop* all threads of a dispatch move on together, by their number. Each iteration prefetches what
   some later one reads.
 - In a *tile* that a workgroup goes through, its gangs read a piece of each row in turn. Each iteration prefetches what
-  the same thread of the next workgroup reads in it. So it does where one gang reads all of a row in order, if the loop
+  the same thread of the next workgroup reads in it. Where one gang reads all of a row in order, it does so if the loop
   computes much: processors do not look ahead so far, and memory has nothing else to do.
 - Down a *column* each iteration reads another row, far from the one before. It prefetches what a much later one reads.
 """
@@ -83,13 +83,14 @@ class LoopPrefetches:
         read = sum(it.stride for it in varying) * self._site.lanes * self._gang.parts
         tile = self._tile(varying, loop)
         if read <= constant < tile <= _LARGEST_TILE:
-            is_whole = read * self._pieces(varying, loop, read, constant) >= constant
-            return None if is_whole and not self._computes_much(loop) else _Distance(tile)
+            is_in_order = read * self._pieces(varying, loop, read, constant) >= constant
+            computes_much = operations_for_each_read(self._placed, loop) >= _MUCH
+            return _Distance(tile) if computes_much or not is_in_order else None
         is_own = self._gang.forks[-1] in self._placed.nest.around[loop.header]
         return _Distance(_ROWS * constant, cache=SECOND) if is_own and abs(constant) >= _FAR else None
 
-    def _pieces(self, varying: Sequence[VaryingIndex], loop: Loop, size: int, turn: int) -> int:
-        """How many pieces of so many bytes a turn of a loop reads of what lies between its first and the next one's."""
+    def _pieces(self, varying: Sequence[VaryingIndex], loop: Loop, size: int, step: int) -> int:
+        """How many pieces of `size` bytes all reads of a loop take in a turn, of the `step` by which it moves on."""
         own, strides = [form_of(it.position) for it in varying], [it.stride for it in varying]
         found = set[int]()
         for forms in self._forms(loop):
@@ -97,7 +98,7 @@ class LoopPrefetches:
             if len(forms) == len(own) and None not in distances:
                 apart = sum(it * stride for it, stride in zip(distances, strides, strict=True) if it is not None)
                 found.add(round(apart / size))
-        return sum(abs(it) * size < turn for it in found)
+        return sum(abs(it) * size < step for it in found)
 
     def _forms(self, loop: Loop) -> list[list[Form]]:
         """The positions of the reads in a loop."""
@@ -106,9 +107,6 @@ class LoopPrefetches:
             positions = ([at.position for at in it.indices if isinstance(at, h.PositionIndex)] for it in reads)
             self._read_in[loop] = [list(map(form_of, it)) for it in positions]
         return self._read_in[loop]
-
-    def _computes_much(self, loop: Loop) -> bool:
-        return operations_for_each_read(self._placed, loop) >= _MUCH
 
     def _tile(self, varying: Sequence[VaryingIndex], loop: Loop) -> int:
         """The bytes between what two workgroups read at first; 0 if a counter begins in several ways."""
