@@ -1,4 +1,4 @@
-"""Measures the costs of this machine, in about a third of a second.
+"""Measures the costs of this machine, in about half a second.
 
 Each probe runs several times, and the shortest time counts, since other processes only make it longer. The probes take
 turns, so that what disturbs the machine for some milliseconds disturbs one try of several probes, and not all tries of
@@ -37,6 +37,7 @@ from .probes import (
     WORDS,
     module,
     numbers,
+    probes,
 )
 from .processor import processor_name
 
@@ -86,19 +87,19 @@ class _Bench:
         target = current_target()
         self._lanes = target.vector_bytes // 4
         self._numbers = numbers(target)
+        self._operations = list(probes(target))
         self._code = jit.compile_module(module(target), "baseline")
         self._area = _filled(aligned_zeros(AREA), self._lanes)
         self._pools = {workers: _pool.Pool(workers) for workers in (1, 2)}
 
     def access_and_bandwidths(self, sizes: Sequence[int]) -> tuple[AccessCosts, list[float]]:
         """Nanoseconds of each operation, and the GB/s of reading so many bytes again and again."""
-        names = [name for name in self._numbers if name not in (READ, WAIT, COPY, COPY_PAST)]
         areas = [_paged(size) for size in sizes]
-        operations = [partial(self._seconds, name, area=self._area) for name in names]
+        operations = [partial(self._seconds, name, area=self._area) for name in self._operations]
         readings = [partial(self._seconds, READ, area=area) for area in areas]
         found = shortest_rounds([*operations, *readings])
-        costs = {name: 1e9 * seconds / UNROLLED for name, seconds in zip(names, found, strict=False)}
-        bandwidths = [size / seconds / 1e9 for size, seconds in zip(sizes, found[len(names) :], strict=True)]
+        costs = {name: 1e9 * seconds / UNROLLED for name, seconds in zip(self._operations, found, strict=False)}
+        bandwidths = [size / seconds / 1e9 for size, seconds in zip(sizes, found[len(operations) :], strict=True)]
         return AccessCosts(conflicts=costs.pop("conflicts", None), **costs), bandwidths
 
     def copies(self, sizes: Sequence[int]) -> tuple[Copying, ...]:

@@ -36,7 +36,7 @@ _SOURCES = {
 @click.command(
     name="cpu",
     epilog="""\b
-The numbers are measured in less than half a second before the first kernel is compiled for vectors, and kept beside
+The numbers are measured in about half a second before the first kernel is compiled for vectors, and kept beside
 the compiled kernels (see `tinct cache`). Later processes measure again, a few times in all and some minutes apart,
 since other programs may have disturbed the first time: the best number is kept. TINCT_CPU_COSTS=table does not
 measure, and takes those of a known processor. TINCT_CPU_TARGET=x86-64-v3 shows the numbers of that target. Answers of

@@ -22,8 +22,8 @@ such a block take as long as it takes processors to find out that a jump was pre
 """
 _COUNT = 4
 """An operation at one address for all lanes: the number of lanes in a mask is added to memory."""
-_POLYNOMIAL = 12
-"""A function that is computed by a polynomial, such as `exp`."""
+_LONG_FUNCTION = 12
+"""A builtin function that is none of the short ones, such as `exp`, which is computed by a polynomial."""
 _UNROLLED = 400
 """The most operations of a counted loop after it is unrolled, and its inner loops are not; LLVM keeps larger loops."""
 
@@ -60,7 +60,7 @@ def operations_for_each_read(placed: Placement, loop: Loop) -> float:
 
 def _operations(node: h.Node) -> int:
     found = operation_cost(node)
-    return (_POLYNOMIAL if isinstance(node, h.Intrinsic) else 0) if found is None else found
+    return (_LONG_FUNCTION if isinstance(node, h.Intrinsic) else 0) if found is None else found
 
 
 def is_short(placed: Placement, shapes: Shapes, level: Level, parts: int) -> bool:

@@ -53,13 +53,32 @@ class _Distance:
     cache: int = FIRST
 
 
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """The positions of all reads of a turn of a loop, and whether it computes much beside them."""
+
+    positions: Sequence[Sequence[Form]]
+    computes_much: bool
+
+    def pieces(self, varying: Sequence[VaryingIndex], size: int, step: int) -> int:
+        """How many pieces of `size` bytes the reads take of the `step` bytes by which a read at `varying` moves on."""
+        own, strides = [form_of(it.position) for it in varying], [it.stride for it in varying]
+        found = set[int]()
+        for forms in self.positions:
+            distances = [one.distance(other) for one, other in zip(forms, own, strict=False)]
+            if len(forms) == len(own) and None not in distances:
+                apart = sum(it * stride for it, stride in zip(distances, strides, strict=True) if it is not None)
+                found.add(round(apart / size))
+        return sum(abs(it) * size < step for it in found)
+
+
 class LoopPrefetches:
     """Writes the prefetches of loads in loops."""
 
     def __init__(self, context: GangContext, values: ValueQueries) -> None:
         self._placed, self._gang, self._site = context.placed, context.gang, context.site
         self._one, self._out, self._values = context.one, context.out, values
-        self._read_in: dict[Loop, list[list[Form]]] = {}
+        self._turns: dict[Loop, _Turn] = {}
 
     def emit(self, start: str, run: Run) -> None:
         """Prefetch for a load of a gang from a pointer on, if it is in such a loop."""
@@ -83,30 +102,20 @@ class LoopPrefetches:
         read = sum(it.stride for it in varying) * self._site.lanes * self._gang.parts
         tile = self._tile(varying, loop)
         if read <= constant < tile <= _LARGEST_TILE:
-            is_in_order = read * self._pieces(varying, loop, read, constant) >= constant
-            computes_much = operations_for_each_read(self._placed, loop) >= _MUCH
-            return _Distance(tile) if computes_much or not is_in_order else None
+            turn = self._turn(loop)
+            is_worth_it = turn.computes_much or read * turn.pieces(varying, read, constant) < constant
+            return _Distance(tile) if is_worth_it else None
         is_own = self._gang.forks[-1] in self._placed.nest.around[loop.header]
         return _Distance(_ROWS * constant, cache=SECOND) if is_own and abs(constant) >= _FAR else None
 
-    def _pieces(self, varying: Sequence[VaryingIndex], loop: Loop, size: int, step: int) -> int:
-        """How many pieces of `size` bytes all reads of a loop take in a turn, of the `step` by which it moves on."""
-        own, strides = [form_of(it.position) for it in varying], [it.stride for it in varying]
-        found = set[int]()
-        for forms in self._forms(loop):
-            distances = [one.distance(other) for one, other in zip(forms, own, strict=False)]
-            if len(forms) == len(own) and None not in distances:
-                apart = sum(it * stride for it, stride in zip(distances, strides, strict=True) if it is not None)
-                found.add(round(apart / size))
-        return sum(abs(it) * size < step for it in found)
-
-    def _forms(self, loop: Loop) -> list[list[Form]]:
-        """The positions of the reads in a loop."""
-        if loop not in self._read_in:
-            reads = [it for leader in loop.body for it in self._placed.blocks.get(leader, ()) if isinstance(it, h.Read)]
-            positions = ([at.position for at in it.indices if isinstance(at, h.PositionIndex)] for it in reads)
-            self._read_in[loop] = [list(map(form_of, it)) for it in positions]
-        return self._read_in[loop]
+    def _turn(self, loop: Loop) -> _Turn:
+        if loop not in self._turns:
+            nodes = (it for leader in loop.body for it in self._placed.blocks.get(leader, ()))
+            reads = [it.indices for it in nodes if isinstance(it, h.Read)]
+            positions = ([it.position for it in indices if isinstance(it, h.PositionIndex)] for indices in reads)
+            computes_much = operations_for_each_read(self._placed, loop) >= _MUCH
+            self._turns[loop] = _Turn([list(map(form_of, it)) for it in positions], computes_much=computes_much)
+        return self._turns[loop]
 
     def _tile(self, varying: Sequence[VaryingIndex], loop: Loop) -> int:
         """The bytes between what two workgroups read at first; 0 if a counter begins in several ways."""
