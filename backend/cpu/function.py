@@ -146,7 +146,7 @@ class Recipe:
 class RunParameters:
     """Values that follow from the dynamic constants of a run.
 
-    `words` has the constants for the machine code, with what `non_temporal_constant` is; `numbers` are the same,
+    `words` has the constants for the machine code, with what `non_temporal_constants` are; `numbers` are the same,
     packed. `copied` bytes are in each worker's private copies. `pace` and `each` are those of `_pool.Pool.run`.
     """
 
@@ -164,8 +164,9 @@ class RunParameters:
     def of(cls, interface: Interface, constants: Sequence[int]) -> RunParameters:
         """The parameters for these dynamic constants."""
         privates = [(it.parameter, it.kind, evaluate(it.size, constants)) for it in interface.privates]
-        is_large = evaluate(interface.footprint, constants) >= costs_so_far().cached_bytes
-        words = (*constants, 0 if is_large else NEVER)
+        footprint, costs = evaluate(interface.footprint, constants), costs_so_far()
+        limits = costs.cached_bytes, costs.cached_bytes_apart
+        words = (*constants, *(0 if footprint >= it else NEVER for it in limits))
         return cls(
             tuple(constants),
             words,

@@ -18,7 +18,7 @@ from tinct.backend.cpu.aligned import address_of, aligned_zeros
 from tinct.backend.cpu.machine import Cache, Copying, MachineCosts, costs_so_far, kept, machine_costs, measure_again
 from tinct.backend.cpu.machine.known import known_costs
 from tinct.backend.cpu.machine.measure import copied_sizes, delay, shortest_rounds
-from tinct.backend.cpu.machine.probes import COPY, COPY_PAST, LEAST_COPIED, PIECES, module, numbers
+from tinct.backend.cpu.machine.probes import COPIES, LEAST_COPIED, PIECES, module, numbers
 from tinct.backend.cpu.target import LEVELS, OTHERS, compiling_for, current_target
 from tinct.base.deadline import compiling_within
 from tinct.base.errors import DeviceError, InputError
@@ -44,8 +44,9 @@ def test_the_machine_is_measured_once_and_kept(measured: Path, monkeypatch: pyte
     assert [it.level for it in found.caches] == sorted({it.level for it in found.caches})
     assert all(it.size > 0 and it.bandwidth > 0 for it in found.caches) and found.bandwidth > 0
     assert 0 <= found.wake_up < 0.1
-    assert [it.size for it in found.copies] == copied_sizes(max(it.size for it in found.caches))
-    assert all(it.ordinary > 0 and it.past > 0 for it in found.copies)
+    sizes = copied_sizes(max(it.size for it in found.caches))
+    assert [it.size for it in found.copies] == [it.size for it in found.copies_apart] == sizes
+    assert all(it.ordinary > 0 and it.past > 0 for it in (*found.copies, *found.copies_apart))
     assert (found.access.conflicts is not None) == current_target().has_avx512
     monkeypatch.setattr(kept, "_found", {})
     monkeypatch.setattr("tinct.backend.cpu.machine.measure.measure", lambda: pytest.fail("measured twice"))
@@ -171,6 +172,7 @@ def test_later_measurements_improve_what_is_kept(measured: Path, monkeypatch: py
         bandwidth=16.0,
         wake_up=2e-4,
         copies=(Copying(1 << 20, 5.0, 4.0), Copying(2 << 20, 3.9, 6.0), Copying(4 << 20, 3.0, 5.0)),
+        copies_apart=(Copying(1 << 20, 2.0, 3.0),),
     )
     now, taken = [1e9], list[float]()
     monkeypatch.setattr("tinct.backend.cpu.machine.measure.measure", lambda: better if taken else disturbed)
@@ -191,6 +193,7 @@ def test_later_measurements_improve_what_is_kept(measured: Path, monkeypatch: py
     assert found.caches == (Cache(1, 32768, 50.0), Cache(2, 1 << 20, 40.0))
     assert (found.bandwidth, found.wake_up) == (16.0, 9e-5)
     assert found.copies == (Copying(1 << 20, 9.0, 4.0), Copying(2 << 20, 4.0, 6.0), Copying(4 << 20, 3.0, 5.0))
+    assert found.copies_apart == (Copying(1 << 20, 2.0, 3.0),)
     for _ in range(9):
         now[0] += kept.APART
         assert start_process() == found
@@ -253,14 +256,21 @@ def test_caches_that_are_no_faster_than_memory_do_not_count(
 
 @pytest.mark.parametrize(
     ("past", "expected"),
-    [((20.0, 30.0, 60.0), 2 << 20), ((20.0, 40.0, 30.0), 4 << 20), ((50.0, 50.0, 50.0), 1 << 20)],
-    ids=["beyond the caches", "disturbed in the middle", "always"],
+    [
+        ((20.0, 30.0, 60.0), 2 << 20),
+        ((20.0, 40.0, 30.0), 4 << 20),
+        ((20.0, 60.0, 34.0), 1 << 20),
+        ((50.0, 50.0, 50.0), 1 << 20),
+    ],
+    ids=["beyond the caches", "faster once by chance", "slower once by chance", "always"],
 )
 def test_data_are_cached_where_stores_past_the_caches_gain_nothing(
     past: tuple[float, float, float], expected: int
 ) -> None:
     copies = tuple(Copying(1 << (20 + it), 30.0, past[it]) for it in range(3))
-    assert replace(known_costs(current_target()), copies=copies).cached_bytes == expected
+    known = known_costs(current_target())
+    assert replace(known, copies=copies).cached_bytes == expected
+    assert replace(known, copies_apart=copies).cached_bytes_apart == expected
 
 
 @pytest.mark.parametrize("cache", [1, 2 << 20, 3 << 20, 1 << 40])
@@ -272,18 +282,20 @@ def test_sizes_that_are_copied(cache: int) -> None:
 
 
 def test_copies_of_pieces() -> None:
-    """Each piece is copied once, with both kinds of stores."""
+    """Each line is copied once, in order or apart, with both kinds of stores."""
     target = current_target()
     code, pool = jit.compile_module(module(target), "baseline"), _pool.Pool(2)
-    for name in (COPY, COPY_PAST):
+    for name in COPIES:
         area = aligned_zeros(3 * LEAST_COPIED)
         half = area.size // 2
-        area[:half] = np.arange(half, dtype=np.uint32).astype(np.uint8)
+        area[:half] = np.random.default_rng(5).integers(0, 256, half, np.uint8)
         given = area[:half].copy()
         packed = struct.pack("=3q", numbers(target)[name], 1, area.nbytes)
         pool.run(code.address, struct.pack("=q", address_of(area)), packed, PIECES, 0, (), None, 1e-6)
         assert (area[:half] == given).all()
-        assert (area[half:] == given).all()
+        lines, found = given.reshape(-1, 64), area[half:].reshape(-1, 64)
+        order = np.arange(len(lines)) * (67 if "apart" in name else 1) % len(lines)
+        assert (found[order] == lines).all()
 
 
 def test_the_command_prints_them() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from tinct.backend.cpu import CompiledKernel, compile_entry
+from tinct.backend.cpu.gangs.memory.non_temporal import NonTemporalStores
 from tinct.backend.cpu.machine import MachineCosts
 from tinct.frontend import load_program
 from tinct.ir.source import Source
@@ -22,6 +25,17 @@ struct Behind { head: vec4u, tail: array<u32> }
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
 """
 COUNT = 64 * 5
+
+
+@pytest.fixture
+def store_from(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Has stores go past the caches from so many bytes on, also those that are apart."""
+
+    def set_limit(size: int) -> None:
+        for name in ("cached_bytes", "cached_bytes_apart"):
+            monkeypatch.setattr(MachineCosts, name, size)
+
+    return set_limit
 
 
 def kernel(type: str, body: str) -> CompiledKernel:
@@ -50,14 +64,14 @@ def results(compiled: CompiledKernel, offset: int) -> list[bytes]:
     ],
 )
 @pytest.mark.usefixtures("cpu_target")
-def test_stores_are_the_same(type: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stores_are_the_same(type: str, value: str, store_from: Callable[[int], None]) -> None:
     body = f"y[id.x] = {value}; behind.tail[id.x] = x[id.x] + 1u;"
     compiled = kernel(type, body)
     assert "!nontemporal" in compiled.llvm(optimised=False)
     for offset in (0, 16):
-        monkeypatch.setattr(MachineCosts, "cached_bytes", 1 << 60)
+        store_from(1 << 60)
         expected = results(kernel(type, body), offset)
-        monkeypatch.setattr(MachineCosts, "cached_bytes", 0)
+        store_from(0)
         assert results(compiled, offset) == expected
 
 
@@ -121,12 +135,12 @@ def test_they_are_what_the_processor_has() -> None:
         "var at = id.x; for (var i = 0u; i < x[0] % 7u; i++) { y[at] = x[i]; at += 128u; }",
     ],
 )
-def test_loops_that_move_on_store_past_the_caches(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loops_that_move_on_store_past_the_caches(body: str, store_from: Callable[[int], None]) -> None:
     compiled = kernel("u32", body)
     assert "!nontemporal" in compiled.llvm(optimised=False)
-    monkeypatch.setattr(MachineCosts, "cached_bytes", 1 << 60)
+    store_from(1 << 60)
     expected = results(kernel("u32", body), 0)
-    monkeypatch.setattr(MachineCosts, "cached_bytes", 0)
+    store_from(0)
     assert results(compiled, 0) == expected
 
 
@@ -144,3 +158,36 @@ def test_loops_that_move_on_store_past_the_caches(body: str, monkeypatch: pytest
 )
 def test_what_is_looked_at_or_written_again_stays_in_the_caches(body: str) -> None:
     assert "!nontemporal" not in kernel("u32", body).llvm(optimised=False)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("y[(group.x * 16u + id.y) * x[0] + group.y * 16u + id.x] = v;", True),
+        ("let at = id + group.yx * 16u; y[at.x + x[0] * at.y] = v;", True),
+        ("y[group.x * 16384u + id.y * 1024u + group.y * 16u + id.x] = v;", True),
+        ("for (var k = 0u; k < 2u; k++) { y[(group.x * 32u + k * 16u + id.y) * x[0] + id.x] = v; }", True),
+        ("y[(group.y * 16u + id.y) * x[0] + group.x * 16u + id.x] = v;", False),
+        ("y[group.x * 256u + id.y * 16u + id.x] = v;", False),
+        ("y[group.x * 1024u + id.y * 64u + id.x] = v; y[group.x * 1024u + id.y * 64u + 16u + id.x] = v;", False),
+        ("for (var k = 0u; k < x[1]; k += 256u) { y[(group.x * 16u + id.y) * x[0] + k + id.x] = v; }", False),
+    ],
+    ids=["transposed", "by vectors", "constant sizes", "rows in a loop", "copied", "tiles", "wide rows", "whole rows"],
+)
+@pytest.mark.parametrize("cpu_target", ["x86-64-v4"], indirect=True)
+@pytest.mark.usefixtures("cpu_target")
+def test_lines_far_apart(body: str, expected: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have a limit of their own."""
+    found = list[bool]()
+    decide = NonTemporalStores.are_apart
+    monkeypatch.setattr(NonTemporalStores, "are_apart", lambda self, run: found.append(decide(self, run)) or found[-1])
+    text = """
+@group(0) @binding(0) var<storage> x: array<u32>;
+@group(0) @binding(1) var<storage, read_write> y: array<u32>;
+@compute @workgroup_size(16, 16)
+fn main(@builtin(workgroup_id) groups: vec3u, @builtin(local_invocation_id) ids: vec3u) {
+    let group = groups.xy; let id = ids.xy; let v = x[id.x];
+"""
+    source = Source("test.wgsl", (text + body + "}").encode())
+    compile_entry(translate(build(load_program(source)), "main")).llvm(optimised=False)
+    assert set(found) == {expected}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from ....ir.hercules import nodes as h
 from ....ir.hercules.placement import Placement
@@ -87,3 +88,15 @@ class GangContext:
     def shapes(self) -> Shapes:
         """How values differ between lanes."""
         return self.analysis.shapes
+
+    @property
+    def threads_of_workgroup(self) -> int:
+        """The number of invocations of a workgroup, as far as they are around the gang or in it."""
+        around = [it.factor for it in self.placed.nest.around[self.gang.forks[-1]]]
+        return prod(it.value for it in around if isinstance(it, h.DynamicLiteral))
+
+    def is_workgroup(self, node: h.Node) -> bool:
+        """Whether a node is the number of a workgroup along the dimension in which they run one after another."""
+        around = self.placed.nest.around[self.gang.forks[0]]
+        dimensions = [it for it in around if not isinstance(it.factor, h.DynamicLiteral)]
+        return isinstance(node, h.ThreadID) and bool(dimensions) and node.fork is dimensions[-1]

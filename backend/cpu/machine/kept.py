@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import pickle
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ from .known import known_costs
 from .model import AccessCosts, Cache, Copying, MachineCosts
 from .processor import processor_name
 
-_VERSION: Final = "5"
+_VERSION: Final = "6"
 """To be changed with what is measured, or how it is kept."""
 MOST_MEASUREMENTS: Final = 5
 APART: Final = 120.0
@@ -148,7 +148,6 @@ def _best(kept: MachineCosts, found: MachineCosts) -> MachineCosts:
     No worker begins at once: a time of 0 until one does was not measured.
     """
     bandwidths = {it.size: it.bandwidth for it in kept.caches}
-    copies = {it.size: it for it in kept.copies}
     earlier, now = asdict(kept.access), asdict(found.access)
     access: dict[str, Any] = {
         name: cost if cost is None else _lower(earlier[name] or cost, cost) for name, cost in now.items()
@@ -163,12 +162,18 @@ def _best(kept: MachineCosts, found: MachineCosts) -> MachineCosts:
         ),
         bandwidth=_higher(kept.bandwidth, found.bandwidth),
         wake_up=_lower(kept.wake_up or found.wake_up, found.wake_up or kept.wake_up),
-        copies=tuple(_better_copying(copies.get(it.size, it), it) for it in found.copies),
+        copies=_faster(kept.copies, found.copies),
+        copies_apart=_faster(kept.copies_apart, found.copies_apart),
     )
 
 
-def _better_copying(kept: Copying, found: Copying) -> Copying:
-    return Copying(found.size, _higher(kept.ordinary, found.ordinary), _higher(kept.past, found.past))
+def _faster(kept: Sequence[Copying], found: Sequence[Copying]) -> tuple[Copying, ...]:
+    earlier = {it.size: it for it in kept}
+    pairs = [(earlier.get(it.size, it), it) for it in found]
+    return tuple(
+        Copying(now.size, _higher(before.ordinary, now.ordinary), _higher(before.past, now.past))
+        for before, now in pairs
+    )
 
 
 def _lower(kept: float, found: float) -> float:
@@ -208,9 +213,9 @@ def _name() -> str:
 
 def _read(kept: Mapping[str, Any]) -> MachineCosts:
     access, caches = AccessCosts(**kept["access"]), tuple(Cache(**it) for it in kept["caches"])
-    copies = tuple(Copying(**it) for it in kept["copies"])
-    others = {name: value for name, value in kept.items() if name not in ("access", "caches", "copies")}
-    return MachineCosts(**others, access=access, caches=caches, copies=copies)
+    copies, apart = (tuple(Copying(**it) for it in kept[name]) for name in ("copies", "copies_apart"))
+    others = {it: kept[it] for it in ("processor", "target", "source", "bandwidth", "wake_up")}
+    return MachineCosts(**others, access=access, caches=caches, copies=copies, copies_apart=apart)
 
 
 os.register_at_fork(after_in_child=_measuring.clear)

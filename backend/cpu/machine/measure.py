@@ -26,6 +26,8 @@ from .model import AccessCosts, Cache, Copying, MachineCosts
 from .probes import (
     AREA,
     COPY,
+    COPY_APART,
+    COPY_APART_PAST,
     COPY_PAST,
     INDICES_AT,
     LEAST_COPIED,
@@ -60,7 +62,7 @@ def measure() -> MachineCosts:
     """The costs of this machine for the current target."""
     bench = _Bench()
     sizes = cache_sizes()
-    beyond = min(3 * max(sizes.values()) // 2, _BEYOND)
+    beyond, copied = min(3 * max(sizes.values()) // 2, _BEYOND), copied_sizes(max(sizes.values()))
     access, (*bandwidths, bandwidth) = bench.access_and_bandwidths([*(size // 2 for size in sizes.values()), beyond])
     return MachineCosts(
         processor=processor_name(),
@@ -70,7 +72,8 @@ def measure() -> MachineCosts:
         caches=tuple(Cache(level, size, found) for (level, size), found in zip(sizes.items(), bandwidths, strict=True)),
         bandwidth=bandwidth,
         wake_up=bench.wake_up(),
-        copies=bench.copies(copied_sizes(max(sizes.values()))),
+        copies=bench.copies(copied, COPY, COPY_PAST),
+        copies_apart=bench.copies(copied, COPY_APART, COPY_APART_PAST),
     )
 
 
@@ -102,12 +105,14 @@ class _Bench:
         bandwidths = [size / seconds / 1e9 for size, seconds in zip(sizes, found[len(operations) :], strict=True)]
         return AccessCosts(conflicts=costs.pop("conflicts", None), **costs), bandwidths
 
-    def copies(self, sizes: Sequence[int]) -> tuple[Copying, ...]:
-        """The GB/s of copying in areas of these sizes. Of each kind, the first copy brings data into the caches."""
+    def copies(self, sizes: Sequence[int], *kinds: str) -> tuple[Copying, ...]:
+        """The GB/s of copying in areas of these sizes, by a probe with ordinary stores and one with stores past the
+        caches. Of each, the first copy brings data into the caches.
+        """
         pool, area = _pool.Pool(available_processors()), _paged(sizes[-1])
         found: list[Copying] = []
         for size in sizes:
-            tries = ([self._run(pool, it, 1, area[:size], PIECES) for _ in range(_TRIES)] for it in (COPY, COPY_PAST))
+            tries = ([self._run(pool, it, 1, area[:size], PIECES) for _ in range(_TRIES)] for it in kinds)
             ordinary, past = (size / min(it) / 1e9 for it in tries)
             found.append(Copying(size, ordinary, past))
         return tuple(found)

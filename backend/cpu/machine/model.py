@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import log
 from typing import Literal
 
 from ....base.records import dataclass
@@ -63,7 +65,8 @@ class MachineCosts:
     """The costs of a processor for a target. `bandwidth` is that of reading memory beyond all caches, in GB/s.
 
     `wake_up` is the time in seconds from a call until a sleeping worker has begun, 0 if it could not be measured.
-    `copies` are for several sizes, smallest first, none if these were not measured.
+    `copies` are for several sizes, smallest first, none if these were not measured; of `copies_apart` each line goes to
+    a place far from the one before.
     """
 
     processor: str
@@ -74,16 +77,30 @@ class MachineCosts:
     bandwidth: float
     wake_up: float
     copies: tuple[Copying, ...] = ()
+    copies_apart: tuple[Copying, ...] = ()
 
     @property
     def cached_bytes(self) -> int:
         """The most data that the caches of the machine help with: more comes from memory each time.
 
-        That is the largest size at which stores past the caches gain little. A processor may read no faster from a
-        cache that it shares with many others than from memory, and still be spared writing to memory.
+        With more, stores past the caches gain. A processor may read no faster from a cache that it shares with many
+        others than from memory, and still be spared writing to memory.
         """
-        spared = [it.size for it in self.copies if it.past <= _GAINS * it.ordinary]
-        return max(spared if self.copies else (it.size for it in self.faster_caches), default=_LEAST_CACHED)
+        return self._helped(self.copies)
+
+    @property
+    def cached_bytes_apart(self) -> int:
+        """The same for lines that are stored far apart. A line is read before an ordinary store, and of such lines no
+        processor knows early which one is next, so that it waits for those that are in no cache of its own.
+        """
+        return self._helped(self.copies_apart)
+
+    def _helped(self, copies: Sequence[Copying]) -> int:
+        if not copies:
+            return max((it.size for it in self.faster_caches), default=_LEAST_CACHED)
+        gains = [log(it.past / (_GAINS * it.ordinary)) for it in copies]
+        ends = range(1, len(copies) + 1)
+        return copies[max(ends, key=lambda end: (sum(gains[end:]), end)) - 1].size
 
     @property
     def faster_caches(self) -> list[Cache]:
@@ -96,7 +113,7 @@ class MachineCosts:
 
 _HELPS = 1.25
 """A cache is read faster than memory if it is by this factor. A virtual machine may see caches that others fill."""
-_GAINS = 1.3
+_GAINS = 1.2
 """Stores past the caches gain something if copies with them are faster by this factor. Beyond all caches it is about
 1.5, since ordinary stores read the lines first. Less may be gained within the caches, too, but does not make up for
 what later dispatches then have to read from memory, nor for computations that wait for stores.

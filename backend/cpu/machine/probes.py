@@ -30,11 +30,21 @@ COPY: Final = "copy"
 """The probe that copies the first half of the area to the second one, once: each thread, of `PIECES`, a piece."""
 COPY_PAST: Final = "copy_past"
 """The same, with stores past the caches."""
+COPY_APART: Final = "copy_apart"
+"""The probe that copies each line to a place far from the one before, as transposing does."""
+COPY_APART_PAST: Final = "copy_apart_past"
+"""The same, with stores past the caches."""
+COPIES: Final = (COPY, COPY_PAST, COPY_APART, COPY_APART_PAST)
 PIECES: Final = 1024
 _LINES: Final = 128
 """The bytes that are read, or copied, together. A piece to copy has a multiple of so many."""
 LEAST_COPIED: Final = 2 * PIECES * _LINES
-"""The fewest bytes of an area to copy. Others are multiples of that."""
+"""The fewest bytes of an area to copy. Others are multiples of that, by no multiple of 67 (see `_APART`)."""
+_LINE: Final = 64
+_APART: Final = 67 * _LINE
+"""The bytes between lines that are stored one after another, far apart: more than a page, and a number of lines that
+has no common divisor with that of half of the area, so that all of its lines are stored.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +218,7 @@ def probes(target: Target) -> Mapping[str, Probe]:
 
 def numbers(target: Target) -> Mapping[str, int]:
     """The number of each probe, as the module takes it."""
-    return {name: number for number, name in enumerate((*probes(target), READ, WAIT, COPY, COPY_PAST))}
+    return {name: number for number, name in enumerate((*probes(target), READ, WAIT, *COPIES))}
 
 
 def module(target: Target) -> str:
@@ -231,14 +241,14 @@ define void @kernel(ptr noalias %bindings, ptr noalias %numbers, i64 %begin, i64
 none:
   ret void
 {calls}}}
-{"".join(functions)}{_READ_AND_WAIT}{_copying(COPY, "")}{_copying(COPY_PAST, ", !nontemporal !0")}{_declared(target)}
+{"".join(functions)}{_READ_AND_WAIT}{"".join(map(_copying, COPIES))}{_declared(target)}
 !0 = !{{i32 1}}
 """
 
 
 def _given(name: str) -> str:
     """The parameters of a probe."""
-    return "ptr %memory, " + ("i64 %begin, i64 %end" if name in (COPY, COPY_PAST) else "i64 %rounds") + ", i64 %size"
+    return "ptr %memory, " + ("i64 %begin, i64 %end" if name in COPIES else "i64 %rounds") + ", i64 %size"
 
 
 def _function(name: str, lanes: int, write: Probe) -> str:
@@ -306,22 +316,36 @@ done:
 """
 
 
-def _copying(name: str, stored: str) -> str:
-    """The loop that copies the pieces from `begin` to `end`."""
+def _copying(name: str) -> str:
+    """The loop that copies the pieces from `begin` to `end`. A goal is where a line goes to in the second half."""
+    is_apart, stored = name in (COPY_APART, COPY_APART_PAST), ", !nontemporal !0" if name.endswith("past") else ""
+    together = _LINE if is_apart else _LINES
+    line = f"<{together // 4} x i32>"
+    first, goal = "%first", "%beyond"
+    if is_apart:
+        first, goal = "%first.apart", "%goal.apart"
     return f"""
 define internal void @{name}({_given(name)}) noinline {{
   %half = lshr i64 %size, 1
+  %second = getelementptr i8, ptr %memory, i64 %half
   %piece = udiv i64 %half, {PIECES}
   %first = mul i64 %begin, %piece
   %last = mul i64 %end, %piece
+  %apart = mul i64 %first, {_APART // _LINE}
+  %first.apart = urem i64 %apart, %half
   br label %loop
 loop:
   %at = phi i64 [ %first, %0 ], [ %beyond, %loop ]
+  %goal = phi i64 [ {first}, %0 ], [ {goal}, %loop ]
   %from = getelementptr i8, ptr %memory, i64 %at
-  %to = getelementptr i8, ptr %from, i64 %half
-  %line = load <32 x i32>, ptr %from, align 64
-  store <32 x i32> %line, ptr %to, align 64{stored}
-  %beyond = add i64 %at, {_LINES}
+  %to = getelementptr i8, ptr %second, i64 %goal
+  %line = load {line}, ptr %from, align 64
+  store {line} %line, ptr %to, align 64{stored}
+  %beyond = add i64 %at, {together}
+  %farther = add i64 %goal, {_APART}
+  %wrapped = sub i64 %farther, %half
+  %is.beyond = icmp uge i64 %farther, %half
+  %goal.apart = select i1 %is.beyond, i64 %wrapped, i64 %farther
   %more = icmp ult i64 %beyond, %last
   br i1 %more, label %loop, label %done
 done:

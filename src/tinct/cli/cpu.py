@@ -76,9 +76,12 @@ def _describe(costs: MachineCosts, measurements: int) -> None:
         [Column("reading"), Column("bytes", is_number=True), Column("GB/s", is_number=True)], list(_levels(costs))
     )
     if costs.copies:
-        rates = (Column(it, is_number=True) for it in ("GB/s", "past the caches"))
+        rates = (Column(it, is_number=True) for it in ("GB/s", "past the caches", "lines apart", "both"))
         print_table([Column("copying, on all processors"), *rates], list(_copies(costs)))
-        click.echo(f"dispatches with {costs.cached_bytes:,} bytes or more store past the caches")
+        click.echo(
+            f"dispatches with {costs.cached_bytes:,} bytes or more store past the caches, lines far apart with "
+            f"{costs.cached_bytes_apart:,}"
+        )
     if costs.wake_up:
         click.echo(f"a sleeping worker begins after {costs.wake_up * 1e6:.0f} µs")
 
@@ -96,5 +99,6 @@ def _levels(costs: MachineCosts) -> Iterator[Row]:
 
 
 def _copies(costs: MachineCosts) -> Iterator[Row]:
-    for it in costs.copies:
-        yield Row([f"{it.size:,} bytes", f"{it.ordinary:.0f}", f"{it.past:.0f}"])
+    for it, apart in zip(costs.copies, costs.copies_apart, strict=True):
+        rates = (it.ordinary, it.past, apart.ordinary, apart.past)
+        yield Row([f"{it.size:,} bytes", *(f"{rate:.0f}" for rate in rates)])

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
-from .....ir.hercules.graph import predecessors
+from .....ir.hercules.graph import predecessors, reached_from
 from .....ir.hercules.placement import Placement
 from .bounds import constant_value
 
@@ -141,3 +141,8 @@ def _depends(node: h.Node, loop: Loop, placed: Placement, depth: int = _DEPTH) -
     if isinstance(node, h.Phi):
         return any(_depends(it, loop, placed, depth - 1) for it in _starts(node, placed))
     return any(_depends(it, loop, placed, depth - 1) for it in predecessors(node))
+
+
+def computed_from(node: h.Node) -> list[h.Node]:
+    """The node and all scalars that it is computed from, and what these are read from or chosen by."""
+    return reached_from([node], lambda it: predecessors(it) if isinstance(it, h.ScalarNode) else ())

@@ -467,7 +467,8 @@ class GangMemory(LaneVectors):
 
         def store(mask: str | None) -> None:
             if mask is None and is_past:
-                self._non_temporal.store(self._interleaved.rows(start, period, given), first.leaf)
+                are_apart = self._non_temporal.are_apart(run)
+                self._non_temporal.store(self._interleaved.rows(start, period, given), first.leaf, are_apart=are_apart)
             else:
                 self._interleaved.store(start, period, given, mask)
 

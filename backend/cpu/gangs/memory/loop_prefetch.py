@@ -17,9 +17,8 @@ from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
-from .....ir.hercules.graph import predecessors, reached_from
 from ..analysis.costs import operations_for_each_read
-from ..analysis.forms import Form, form_of, movement, start
+from ..analysis.forms import Form, computed_from, form_of, movement, start
 from ..analysis.shapes import UNIFORM
 from ..context import GangContext
 from .addresses import ValueQueries, VaryingIndex
@@ -78,6 +77,7 @@ class LoopPrefetches:
     def __init__(self, context: GangContext, values: ValueQueries) -> None:
         self._placed, self._gang, self._site = context.placed, context.gang, context.site
         self._one, self._out, self._values = context.one, context.out, values
+        self._is_workgroup = context.is_workgroup
         self._turns: dict[Loop, _Turn] = {}
 
     def emit(self, start: str, run: Run) -> None:
@@ -133,15 +133,10 @@ class LoopPrefetches:
         is_outside = home is None or self._gang.forks[-1] not in self._placed.nest.around[home]
         return is_outside and self._values.shape(term[0]) == UNIFORM
 
-    def _is_workgroup(self, node: h.Node) -> bool:
-        """Whether a node is the number of a workgroup along the dimension in which they run one after another."""
-        outer = self._placed.nest.around[self._gang.forks[0]][:-1]
-        return isinstance(node, h.ThreadID) and bool(outer) and node.fork is outer[-1]
-
     def _counts_workgroups(self, node: h.Node) -> bool:
         """Whether a value is computed from the number of workgroups."""
         factors = {it.factor for it in self._placed.nest.around[self._gang.forks[0]][:-1]}
-        return any(isinstance(it, h.DynamicConstantNode) and it.value in factors for it in _computed_from(node))
+        return any(isinstance(it, h.DynamicConstantNode) and it.value in factors for it in computed_from(node))
 
     def _bytes(self, distance: _Distance) -> str:
         total = str(distance.constant)
@@ -151,7 +146,3 @@ class LoopPrefetches:
                 scalar = self._one.convert("zext", "i32", scalar, "i64")
             total = self._one.binary("add", "i64", total, self._one.binary("mul", "i64", scalar, str(factor)))
         return total
-
-
-def _computed_from(node: h.Node) -> list[h.Node]:
-    return reached_from([node], lambda it: predecessors(it) if isinstance(it, h.ScalarNode) else ())

@@ -10,6 +10,10 @@ part of a line, and more lines than buffers are begun, it has to write lines in 
 long as ordinary stores: with 9 arrays of f32 and vectors of 32 bytes, a kernel took twice as long; with rows of a
 workgroup that are half a line, three times.
 
+Where lines that are stored one after another are far apart, as in a transposed matrix, processors do not know early
+which line is next, and wait until it is read. There such stores gain from where the caches of one processor end, as the
+machine's costs say (`cached_bytes_apart`).
+
 An atomic operation that other threads may see waits until the buffers are written, so that a body with such operations
 has no such stores: where particles count themselves into cells, they took twice as long as ordinary ones.
 """
@@ -19,21 +23,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .....ir.hercules import nodes as h
+from .....ir.hercules.analyses import Loop
+from .....ir.hercules.placement import Placement
 from ...layout import ScalarLayout
+from ..analysis.forms import computed_from, form_of, movement
 from ..context import GangContext
 from ..values.vectors import LaneVectors
+from .runs import Run
 from .vector_memory import VectorMemory, memory_type
 
 _LINE = 64
 _MOST_BEGUN = 4
 """Cache lines that may be begun at the same time. Processors have 8 to 12 buffers, for all their threads together."""
+_FAR = 2048
+"""The least number of bytes between lines that are far apart: hardware prefetchers look ahead less far."""
+_SPARSE = 4
+"""How many times as far as the bytes it stores a workgroup is from the next one, at least, if they store far apart."""
 
 
-def non_temporal_constant(function: h.Function) -> h.DynamicConstant:
-    """The dynamic constant that says whether to store so, after the function's own ones: 0 if a dispatch works on more
-    data than the caches hold, else NEVER.
+def non_temporal_constants(function: h.Function) -> tuple[h.DynamicConstant, h.DynamicConstant]:
+    """The dynamic constants that say whether to store so, in order and far apart, after the function's own ones: 0 if a
+    dispatch works on more data than the caches help with, else NEVER.
     """
-    return h.DynamicParameter(len(function.dynamic_constants))
+    first = len(function.dynamic_constants)
+    return h.DynamicParameter(first), h.DynamicParameter(first + 1)
 
 
 class NonTemporalStores:
@@ -43,8 +56,8 @@ class NonTemporalStores:
         self._vectors = vectors
         self._vector_memory = vector_memory
         self._memory = context.nodes.memory
-        self._wanted = non_temporal_constant(context.placed.function)
-        self._gang = context.gang
+        self._wanted, self._wanted_apart = non_temporal_constants(context.placed.function)
+        self._context, self._gang = context, context.gang
         plan = context.plan
         nodes = [it for leader in context.body.level_of for it in context.placed.blocks[leader]]
         self._stores = sum(isinstance(it, h.Write) and plan.of(it).is_only_written for it in nodes)
@@ -56,13 +69,34 @@ class NonTemporalStores:
         is_soon = step * self._gang.lanes >= _LINE or (are_rows_whole and self._stores <= _MOST_BEGUN)
         return is_soon and not self._waits
 
-    def store(self, rows: Sequence[tuple[str, str]], leaf: ScalarLayout) -> None:
+    def are_apart(self, run: Run) -> bool:
+        """Whether a gang's run is a line that is far from those stored just before and just after.
+
+        It is in no loop that moves on to what follows in memory, and the next workgroup stores elsewhere, too. Of two
+        lines side by side processors read the second one early.
+        """
+        context, placed = self._context, self._context.placed
+        moves = [_movement(run, it, placed) for it in placed.loops.around[context.site.here]]
+        if run.step * self._gang.factors[-1] > _LINE or any(it is not None and abs(it) < _FAR for it in moves):
+            return False
+        distance = 0
+        for index in run.varying:
+            for term, factor in form_of(index.position).terms.items():
+                is_product = isinstance(term, h.Binary) and term.op is h.BinaryOp.MUL
+                if is_product and any(map(context.is_workgroup, computed_from(term))):
+                    return True
+                distance += factor * index.stride if context.is_workgroup(term) else 0
+        return abs(distance) >= max(_FAR, _SPARSE * self._stores * run.step * context.threads_of_workgroup)
+
+    def store(self, rows: Sequence[tuple[str, str]], leaf: ScalarLayout, *, are_apart: bool) -> None:
         """Store consecutive vectors, each given with its pointer."""
         out, one = self._vectors.out, self._vectors.one
         size = self._vectors.lanes * leaf.size
         address = out.value(f"ptrtoint ptr {rows[0][1]} to i64")
         off = one.binary("and", "i64", address, str(size - 1))
-        test = one.binary("icmp eq", "i64", off, self._memory.dynamic(self._wanted))
+        test = one.binary(
+            "icmp eq", "i64", off, self._memory.dynamic(self._wanted_apart if are_apart else self._wanted)
+        )
         past, normal, done = (out.fresh_block(name) for name in ("past.caches", "to.caches", "stored"))
         before = out.current
         out.do(f"br i1 {test}, label %{past}, label %{normal}")
@@ -76,3 +110,10 @@ class NonTemporalStores:
                     self._vector_memory.store(data, pointer, leaf, None)
             out.do(f"br label %{done}")
         out.open_merge(done, before)
+
+
+def _movement(run: Run, loop: Loop, placed: Placement) -> int | None:
+    """The bytes by which a run moves on in each iteration of a loop; None if that is no constant."""
+    steps = [(movement(it.position, loop, placed), it.stride) for it in run.varying]
+    known = [step.constant * stride for step, stride in steps if step is not None and not step.terms]
+    return sum(known) if len(known) == len(steps) else None
