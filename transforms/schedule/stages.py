@@ -239,17 +239,28 @@ class _Split:
 
     def numbers(self) -> dict[Task, int]:
         """The stage of each task: after those of the parts that it needs joined, and of the values that it loads."""
+        needed = {task: list(self._needed(task)) for task in self.base.tasks}
         numbers: dict[Task, int] = dict.fromkeys(self.base.tasks, 0)
-        stored = frozenset(self.stored)
         for _ in self.base.tasks:
-            for task in self.base.tasks:
-                used = demand_of(task, self.base.scope, stored)
-                holds = [numbers[Hold(it, self.base.scope.dimensions_of(it))] + 1 for it in used.kept]
-                ends = [self.base.homes[it] for it in used.ends]
-                reads = [self.base.homes[it] for it in used.reads]
-                needed = [numbers[it] + self.is_split(it) for it in ends] + [numbers[it] for it in reads]
-                numbers[task] = max([numbers[task], *needed, *holds])
+            found = {
+                task: max([numbers[task], *(numbers[it] + later for it, later in others)])
+                for task, others in needed.items()
+            }
+            if found == numbers:
+                break
+            numbers = found
         return numbers
+
+    def _needed(self, task: Task) -> Iterator[tuple[Task, int]]:
+        """The tasks that a task needs, and how many stages later than each of them it is at least."""
+        used = demand_of(task, self.base.scope, frozenset(self.stored))
+        for name in used.kept:
+            yield Hold(name, self.base.scope.dimensions_of(name)), 1
+        for name in used.ends:
+            home = self.base.homes[name]
+            yield home, int(self.is_split(home))
+        for name in used.reads:
+            yield self.base.homes[name], 0
 
     def stage(self, number: int, numbers: Mapping[Task, int]) -> Decided:
         tasks = [it for it in self.base.tasks if numbers[it] == number]
