@@ -318,12 +318,11 @@ done:
 
 def _copying(name: str) -> str:
     """The loop that copies the pieces from `begin` to `end`. A goal is where a line goes to in the second half."""
-    is_apart, stored = name in (COPY_APART, COPY_APART_PAST), ", !nontemporal !0" if name.endswith("past") else ""
+    is_apart = name in (COPY_APART, COPY_APART_PAST)
+    stored = ", !nontemporal !0" if name in (COPY_PAST, COPY_APART_PAST) else ""
     together = _LINE if is_apart else _LINES
     line = f"<{together // 4} x i32>"
-    first, goal = "%first", "%beyond"
-    if is_apart:
-        first, goal = "%first.apart", "%goal.apart"
+    first, following = ("%first.apart", "%goal.apart") if is_apart else ("%first", "%beyond")
     return f"""
 define internal void @{name}({_given(name)}) noinline {{
   %half = lshr i64 %size, 1
@@ -336,7 +335,7 @@ define internal void @{name}({_given(name)}) noinline {{
   br label %loop
 loop:
   %at = phi i64 [ %first, %0 ], [ %beyond, %loop ]
-  %goal = phi i64 [ {first}, %0 ], [ {goal}, %loop ]
+  %goal = phi i64 [ {first}, %0 ], [ {following}, %loop ]
   %from = getelementptr i8, ptr %memory, i64 %at
   %to = getelementptr i8, ptr %second, i64 %goal
   %line = load {line}, ptr %from, align 64

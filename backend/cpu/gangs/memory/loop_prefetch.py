@@ -75,9 +75,8 @@ class LoopPrefetches:
     """Writes the prefetches of loads in loops."""
 
     def __init__(self, context: GangContext, values: ValueQueries) -> None:
-        self._placed, self._gang, self._site = context.placed, context.gang, context.site
+        self._context, self._placed, self._gang, self._site = context, context.placed, context.gang, context.site
         self._one, self._out, self._values = context.one, context.out, values
-        self._is_workgroup = context.is_workgroup
         self._turns: dict[Loop, _Turn] = {}
 
     def emit(self, start: str, run: Run) -> None:
@@ -124,7 +123,8 @@ class LoopPrefetches:
             first = start(form_of(index.position), loop)
             if first is None:
                 return 0
-            total += index.stride * sum(factor for node, factor in first.terms.items() if self._is_workgroup(node))
+            terms = first.terms.items()
+            total += index.stride * sum(factor for node, factor in terms if self._context.is_workgroup(node))
         return total
 
     def _is_fixed(self, term: tuple[h.Node, int]) -> bool:
