@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from tinct.backend.cpu import CompiledKernel, compile_entry
-from tinct.backend.cpu.gangs.memory.non_temporal import NonTemporalStores
+from tinct.backend.cpu.emitted import NEVER
+from tinct.backend.cpu.function import RunParameters
 from tinct.backend.cpu.machine import MachineCosts
 from tinct.frontend import load_program
 from tinct.ir.source import Source
@@ -177,10 +179,9 @@ def test_what_is_looked_at_or_written_again_stays_in_the_caches(body: str) -> No
 @pytest.mark.parametrize("cpu_target", ["x86-64-v4"], indirect=True)
 @pytest.mark.usefixtures("cpu_target")
 def test_lines_far_apart(body: str, expected: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They have a limit of their own."""
-    found = list[bool]()
-    decide = NonTemporalStores.are_apart
-    monkeypatch.setattr(NonTemporalStores, "are_apart", lambda self, run: found.append(decide(self, run)) or found[-1])
+    """They have a limit of their own: here it is always reached, and that of other stores never."""
+    monkeypatch.setattr(MachineCosts, "cached_bytes", 1 << 60)
+    monkeypatch.setattr(MachineCosts, "cached_bytes_apart", 0)
     text = """
 @group(0) @binding(0) var<storage> x: array<u32>;
 @group(0) @binding(1) var<storage, read_write> y: array<u32>;
@@ -189,5 +190,8 @@ fn main(@builtin(workgroup_id) groups: vec3u, @builtin(local_invocation_id) ids:
     let group = groups.xy; let id = ids.xy; let v = x[id.x];
 """
     source = Source("test.wgsl", (text + body + "}").encode())
-    compile_entry(translate(build(load_program(source)), "main")).llvm(optimised=False)
-    assert set(found) == {expected}
+    compiled = compile_entry(translate(build(load_program(source)), "main"))
+    constants = [1] * 5  # three numbers of workgroups, two lengths
+    words = RunParameters.of(compiled.function.interface, constants).words
+    read = set(map(int, re.findall(r"ptr %dynamic, i64 (\d+)", compiled.llvm(optimised=False))))
+    assert [words[it] for it in read if it >= len(constants)] == [0 if expected else NEVER]

@@ -97,6 +97,8 @@ class GangContext:
 
     def is_workgroup(self, node: h.Node) -> bool:
         """Whether a node is the number of a workgroup along the dimension in which they run one after another."""
+        if not isinstance(node, h.ThreadID):
+            return False
         around = self.placed.nest.around[self.gang.forks[0]]
         dimensions = [it for it in around if not isinstance(it.factor, h.DynamicLiteral)]
-        return isinstance(node, h.ThreadID) and bool(dimensions) and node.fork is dimensions[-1]
+        return bool(dimensions) and node.fork is dimensions[-1]

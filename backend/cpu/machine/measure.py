@@ -62,8 +62,9 @@ def measure() -> MachineCosts:
     """The costs of this machine for the current target."""
     bench = _Bench()
     sizes = cache_sizes()
-    beyond, copied = min(3 * max(sizes.values()) // 2, _BEYOND), copied_sizes(max(sizes.values()))
+    beyond = min(3 * max(sizes.values()) // 2, _BEYOND)
     access, (*bandwidths, bandwidth) = bench.access_and_bandwidths([*(size // 2 for size in sizes.values()), beyond])
+    copies, copies_apart = bench.copies(copied_sizes(max(sizes.values())))
     return MachineCosts(
         processor=processor_name(),
         target=current_target().processor,
@@ -72,8 +73,8 @@ def measure() -> MachineCosts:
         caches=tuple(Cache(level, size, found) for (level, size), found in zip(sizes.items(), bandwidths, strict=True)),
         bandwidth=bandwidth,
         wake_up=bench.wake_up(),
-        copies=bench.copies(copied, COPY, COPY_PAST),
-        copies_apart=bench.copies(copied, COPY_APART, COPY_APART_PAST),
+        copies=copies,
+        copies_apart=copies_apart,
     )
 
 
@@ -105,17 +106,17 @@ class _Bench:
         bandwidths = [size / seconds / 1e9 for size, seconds in zip(sizes, found[len(operations) :], strict=True)]
         return AccessCosts(conflicts=costs.pop("conflicts", None), **costs), bandwidths
 
-    def copies(self, sizes: Sequence[int], *kinds: str) -> tuple[Copying, ...]:
-        """The GB/s of copying in areas of these sizes, by a probe with ordinary stores and one with stores past the
-        caches. Of each, the first copy brings data into the caches.
+    def copies(self, sizes: Sequence[int]) -> list[tuple[Copying, ...]]:
+        """The GB/s of copying in areas of these sizes, in order, and with lines far apart. Of each kind of stores, the
+        first copy brings data into the caches.
         """
         pool, area = _pool.Pool(available_processors()), _paged(sizes[-1])
-        found: list[Copying] = []
-        for size in sizes:
-            tries = ([self._run(pool, it, 1, area[:size], PIECES) for _ in range(_TRIES)] for it in kinds)
-            ordinary, past = (size / min(it) / 1e9 for it in tries)
-            found.append(Copying(size, ordinary, past))
-        return tuple(found)
+
+        def rate(size: int, name: str) -> float:
+            return size / min(self._run(pool, name, 1, area[:size], PIECES) for _ in range(_TRIES)) / 1e9
+
+        kinds = (COPY, COPY_PAST), (COPY_APART, COPY_APART_PAST)
+        return [tuple(Copying(it, rate(it, ordinary), rate(it, past)) for it in sizes) for ordinary, past in kinds]
 
     def wake_up(self) -> float:
         """Seconds until the second of two workers begins, 0 where there is one processor."""

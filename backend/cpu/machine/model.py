@@ -96,6 +96,7 @@ class MachineCosts:
         return self._helped(self.copies_apart)
 
     def _helped(self, copies: Sequence[Copying]) -> int:
+        """The size beyond which stores past the caches gain most in all: one odd measurement does not decide that."""
         if not copies:
             return max((it.size for it in self.faster_caches), default=_LEAST_CACHED)
         gains = [log(it.past / (_GAINS * it.ordinary)) for it in copies]

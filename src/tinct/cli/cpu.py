@@ -76,11 +76,11 @@ def _describe(costs: MachineCosts, measurements: int) -> None:
         [Column("reading"), Column("bytes", is_number=True), Column("GB/s", is_number=True)], list(_levels(costs))
     )
     if costs.copies:
-        rates = (Column(it, is_number=True) for it in ("GB/s", "past the caches", "lines apart", "both"))
-        print_table([Column("copying, on all processors"), *rates], list(_copies(costs)))
+        rates = (Column(it, is_number=True) for it in ("GB/s", "past the caches", "lines apart", "apart, past"))
+        print_table([Column("copying, all processors"), *rates], list(_copies(costs)))
         click.echo(
-            f"dispatches with {costs.cached_bytes:,} bytes or more store past the caches, lines far apart with "
-            f"{costs.cached_bytes_apart:,}"
+            f"dispatches with {costs.cached_bytes:,} bytes or more store past the caches, and with "
+            f"{costs.cached_bytes_apart:,} or more where lines are far apart"
         )
     if costs.wake_up:
         click.echo(f"a sleeping worker begins after {costs.wake_up * 1e6:.0f} µs")

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
 from ..analysis.costs import operations_for_each_read
-from ..analysis.forms import Form, computed_from, form_of, movement, start
+from ..analysis.forms import Form, computed_from, form_of, start
 from ..analysis.shapes import UNIFORM
 from ..context import GangContext
 from .addresses import ValueQueries, VaryingIndex
 from .prefetch import FIRST, SECOND, prefetch
-from .runs import Run
+from .runs import Run, moved_on
 
 _AHEAD = 4
 """How many iterations of a grid-stride loop later the data are read that one prefetches."""
@@ -88,13 +88,10 @@ class LoopPrefetches:
             prefetch(self._out, ahead, run.step * self._site.lanes, distance.cache)
 
     def _distance(self, varying: Sequence[VaryingIndex], loop: Loop) -> _Distance | None:
-        constant, terms = 0, list[tuple[h.Node, int]]()
-        for index in varying:
-            step = movement(index.position, loop, self._placed)
-            if step is None:
-                return None
-            constant += step.constant * index.stride
-            terms += [(node, factor * index.stride) for node, factor in step.terms.items()]
+        moved = moved_on(varying, loop, self._placed)
+        if moved is None:
+            return None
+        constant, terms = moved
         if terms:
             moves = any(self._counts_workgroups(node) for node, _ in terms) and all(map(self._is_fixed, terms))
             return _Distance(_AHEAD * constant, [(node, _AHEAD * it) for node, it in terms]) if moves else None

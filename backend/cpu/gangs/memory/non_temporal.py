@@ -23,13 +23,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .....ir.hercules import nodes as h
-from .....ir.hercules.analyses import Loop
-from .....ir.hercules.placement import Placement
 from ...layout import ScalarLayout
-from ..analysis.forms import computed_from, form_of, movement
+from ..analysis.forms import computed_from, form_of
 from ..context import GangContext
 from ..values.vectors import LaneVectors
-from .runs import Run
+from .runs import Run, moved_on
 from .vector_memory import VectorMemory, memory_type
 
 _LINE = 64
@@ -76,8 +74,9 @@ class NonTemporalStores:
         lines side by side processors read the second one early.
         """
         context, placed = self._context, self._context.placed
-        moves = [_movement(run, it, placed) for it in placed.loops.around[context.site.here]]
-        if run.step * self._gang.factors[-1] > _LINE or any(it is not None and abs(it) < _FAR for it in moves):
+        moves = (moved_on(run.varying, it, placed) for it in placed.loops.around[context.site.here])
+        goes_on = any(it is not None and not it[1] and abs(it[0]) < _FAR for it in moves)
+        if goes_on or run.step * self._gang.factors[-1] > _LINE:
             return False
         distance = 0
         for index in run.varying:
@@ -110,10 +109,3 @@ class NonTemporalStores:
                     self._vector_memory.store(data, pointer, leaf, None)
             out.do(f"br label %{done}")
         out.open_merge(done, before)
-
-
-def _movement(run: Run, loop: Loop, placed: Placement) -> int | None:
-    """The bytes by which a run moves on in each iteration of a loop; None if that is no constant."""
-    steps = [(movement(it.position, loop, placed), it.stride) for it in run.varying]
-    known = [step.constant * stride for step, stride in steps if step is not None and not step.terms]
-    return sum(known) if len(known) == len(steps) else None

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .....ir.hercules import nodes as h
+from .....ir.hercules.analyses import Loop
+from .....ir.hercules.placement import Placement
 from ...memory import Memory
+from ..analysis.forms import movement
 from ..analysis.shapes import Kind
 from ..analysis.spans import all_of
 from ..values.vectors import LaneVectors
@@ -23,6 +28,22 @@ class Run:
     """Whether the lanes' elements are contiguous."""
     is_speculated: bool
     """Whether the test says more than that positions are in range."""
+
+
+def moved_on(
+    varying: Sequence[VaryingIndex], loop: Loop, placed: Placement
+) -> tuple[int, list[tuple[h.Node, int]]] | None:
+    """By what an address moves on in each iteration of a loop: a number of bytes, and scalars, each times a number of
+    bytes. None if that is not the same in all of them.
+    """
+    constant, terms = 0, list[tuple[h.Node, int]]()
+    for index in varying:
+        step = movement(index.position, loop, placed)
+        if step is None:
+            return None
+        constant += step.constant * index.stride
+        terms += [(node, factor * index.stride) for node, factor in step.terms.items()]
+    return constant, terms
 
 
 class Runs:
