@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 _ZERO, _ALL = ("0", "false", "zeroinitializer"), ("-1", "true", "splat (i1 true)")
 _ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
-_COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
+_UNSIGNED: Mapping[str, Callable[[int, int], bool]] = {
     "icmp eq": operator.eq,
     "icmp ne": operator.ne,
     "icmp ult": operator.lt,
@@ -15,17 +15,20 @@ _COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
     "icmp ugt": operator.gt,
     "icmp uge": operator.ge,
 }
+_SIGNED: Mapping[str, Callable[[int, int], bool]] = {
+    "icmp slt": operator.lt,
+    "icmp sle": operator.le,
+    "icmp sgt": operator.gt,
+    "icmp sge": operator.ge,
+}
 
 
 def folded_binary(instruction: str, scalar: str, lhs: str, rhs: str) -> str | None:
-    """The result of a binary instruction, if it is one of its operands or a literal; scalar types only have literals.
-
-    Comparisons of literals are folded as far as they are unsigned.
-    """
+    """The result of a binary instruction, if it is one of its operands or a literal; scalar types only have literals."""
     if scalar[0] != "i":
         return None
     if lhs[0] != "%":
-        if rhs[0] != "%" and lhs.isdigit() and rhs.isdigit():
+        if rhs[0] != "%" and _is_literal(lhs) and _is_literal(rhs):
             return _of_literals(instruction, int(scalar[1:]), int(lhs), int(rhs))
         if instruction in ("add", "or", "and"):
             lhs, rhs = rhs, lhs
@@ -48,12 +51,19 @@ def folded_binary(instruction: str, scalar: str, lhs: str, rhs: str) -> str | No
     return lhs if rhs == "1" and instruction == "mul" else None
 
 
+def _is_literal(text: str) -> bool:
+    """Whether a text is a number."""
+    return text.removeprefix("-").isdigit()
+
+
 def _of_literals(instruction: str, bits: int, lhs: int, rhs: int) -> str | None:
+    mask, sign = (1 << bits) - 1, 1 << (bits - 1)
     if instruction in _ARITHMETIC:
-        return str(_ARITHMETIC[instruction](lhs, rhs) & ((1 << bits) - 1))
-    if instruction in _COMPARISONS:
-        mask = (1 << bits) - 1
-        return "true" if _COMPARISONS[instruction](lhs & mask, rhs & mask) else "false"
+        return str(_ARITHMETIC[instruction](lhs, rhs) & mask)
+    if instruction in _UNSIGNED:
+        return "true" if _UNSIGNED[instruction](lhs & mask, rhs & mask) else "false"
+    if instruction in _SIGNED:  # the order of signed numbers is that of unsigned ones whose sign bit is flipped
+        return "true" if _SIGNED[instruction](lhs & mask ^ sign, rhs & mask ^ sign) else "false"
     return None
 
 

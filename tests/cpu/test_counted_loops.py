@@ -39,6 +39,9 @@ BODIES = {
     "one in another": """
         for (var j = 0u; j < sizes.stride; j++) {
             for (var k = 0u; k < sizes.count; k++) { v += a[j * 9u + k] * b[k + l]; } }""",
+    "one in another that leaves out the first turn": """
+        for (var j = 0u; j < sizes.stride; j++) {
+            if j > 0u { for (var k = 0u; k < sizes.count; k++) { v += a[j * 9u - 9u + k + l] * b[k + l]; } } }""",
     "the counter of an inner loop afterwards": """
         for (var j = 0u; j < sizes.stride; j++) {
             var k = 0u; for (; k < sizes.count; k++) { v += a[k] * b[k]; }
@@ -102,6 +105,20 @@ def test_a_nest_of_loops_is_tested_once() -> None:
     code = tinct.load(text).compilation("main", {}).cpu.llvm(optimised=False)
     version = _untested_copy(code)
     assert version.count("\nloop.") == 2
+    assert "masked.gather" not in version
+
+
+def test_a_nest_whose_test_is_known_to_fail_is_tested_inside() -> None:
+    """In the first turn of the outer loop, which the branch leaves out, the position would be negative."""
+    name = "one in another that leaves out the first turn"
+    text = f"""{HEAD}@compute @workgroup_size(64) fn main(@builtin(local_invocation_index) g: u32) {{
+        let l = g; var v = 0u; {BODIES[name]} out[g] = v; }}"""
+    code = tinct.load(text).compilation("main", {}).cpu.llvm(optimised=False)
+    before, outer, inner = code.partition("\nloop.")
+    assert "\nin.range." not in before
+    assert "\nin.range." in outer + inner
+    version = _untested_copy(code)
+    assert version.count("\nloop.") == 1
     assert "masked.gather" not in version
 
 

@@ -50,9 +50,9 @@ class ImpliedTests:
             self._sums.setdefault(result, found)
 
     def compared(self, order: str, left: str, right: str, test: str) -> None:
-        """Take note of a comparison with a limit on the right."""
+        """Take note of a comparison with a limit on the right; one whose outcome is known stands for itself."""
         sum = self._sum(left)
-        if abs(sum.constant) < _NEAR:
+        if abs(sum.constant) < _NEAR and test[0] == "%":
             self._bounds.setdefault(test, _Bound(order, sum.terms, right, sum.constant))
 
     def strongest(self, tests: Iterable[str]) -> list[str]:

@@ -17,7 +17,7 @@ from .. import budgets
 from ..analysis.body import Level
 from ..analysis.bounds import constant_value
 from ..analysis.shapes import UNIFORM
-from ..analysis.spans import NEGATED, Span, Spans, all_of
+from ..analysis.spans import NEGATED, NEVER, Span, Spans, all_of
 from ..context import GangContext
 from ..site import Proved
 from ..values.values import GangValues
@@ -92,7 +92,8 @@ class CountedLoops:
             tests += spans.strongest(own)
         if not self._is_worth(level, len(proved)):
             return None
-        return FastVersion(all_of(values.one, tests), Proved(frozenset(proved), exact=frozenset(exact)))
+        test = all_of(values.one, tests)
+        return None if test == NEVER else FastVersion(test, Proved(frozenset(proved), exact=frozenset(exact)))
 
     def _spans(self, level: Level, inner: Level, counters: Mapping[Level, _Counter]) -> Spans:
         """Spans before a level, of values in blocks of a level inside. Counters of loops that are not around these

@@ -23,7 +23,7 @@ from ...storage import Storage, StoragePlan
 from .. import budgets
 from ..analysis.body import Item, Level
 from ..analysis.shapes import UNIFORM, Kind
-from ..analysis.spans import Span, Spans, all_of
+from ..analysis.spans import NEVER, Span, Spans, all_of
 from ..context import GangContext
 from ..memory.addresses import array_steps
 from ..site import Proved
@@ -156,10 +156,10 @@ class BlockVersions:
         exit = self._placed.exits[item.leader]
         if isinstance(exit, h.If):
             spans.all(exit.condition, truth=True)  # defines the operands where later tests can use them
-        return FastVersion(
-            all_of(self._values.one, spans.strongest(tests)),
-            Proved(frozenset(proved), frozenset(linear), streaming=True),
-        )
+        test = all_of(self._values.one, spans.strongest(tests))
+        if test == NEVER:
+            return None
+        return FastVersion(test, Proved(frozenset(proved), frozenset(linear), streaming=True))
 
     def _counter(self, node: h.Node) -> Span | None:
         """The span of a thread number, or of a counter that is known."""

@@ -24,7 +24,7 @@ from ..analysis.body import BlockEdge, Item
 from ..analysis.counts import has_atomics
 from ..analysis.selects import likely_outcome
 from ..analysis.shapes import UNIFORM, Kind
-from ..analysis.spans import Span, Spans, all_of
+from ..analysis.spans import NEVER, Span, Spans, all_of
 from ..context import GangContext
 from ..site import Proved
 from .versions import accessed, has_thread, has_workgroup, is_access, is_heavy
@@ -91,7 +91,10 @@ class WholeForks:
         proved, count = self._proved(passed, found)
         if count + len(found.ways) < _FEWEST or not proved.in_range:
             return None
-        return WholeVersion(all_of(self._one, found.tests), proved, found.ways, frozenset(passed), frozenset(dead))
+        test = all_of(self._one, found.tests)
+        if test == NEVER:
+            return None
+        return WholeVersion(test, proved, found.ways, frozenset(passed), frozenset(dead))
 
     def _may_be_worth(self) -> bool:
         """Whether several gangs run a body without loops."""
