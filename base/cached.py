@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Generic, TypeVar, cast, overload
 
 T = TypeVar("T")
+Argument = TypeVar("Argument")
 
 
 class cached_property(Generic[T]):
@@ -32,3 +34,17 @@ class cached_property(Generic[T]):
             return self
         # the next look at the attribute finds the value in the object, before this descriptor
         return cast("dict[str, T]", vars(instance)).setdefault(self._name, self._compute(instance))
+
+
+def kept_with_argument(compute: Callable[[Argument], T]) -> Callable[[Argument], T]:
+    """A function of one object whose result is kept with that object, as that of a cached property is: for modules that
+    the object's own does not import.
+    """
+    name = f"{compute.__module__}.{compute.__qualname__}"
+
+    @wraps(compute)
+    def kept(argument: Argument) -> T:
+        values = cast("dict[str, T]", vars(argument))
+        return values[name] if name in values else values.setdefault(name, compute(argument))
+
+    return kept

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import weakref
 
-from tinct.base.cached import cached_property
+from tinct.base.cached import cached_property, kept_with_argument
 
 
 class Slow:
@@ -63,3 +64,22 @@ def test_two_threads_have_one_result() -> None:
         it.join(60)
     assert len(found) == 2
     assert found[0] is found[1] is slow.value
+
+
+def test_a_result_is_kept_with_its_argument_and_goes_with_it() -> None:
+    calls: list[Slow] = []
+
+    @kept_with_argument
+    def number(slow: Slow) -> int:
+        """How many calls there were."""
+        calls.append(slow)
+        return len(calls)
+
+    first, second = Slow(), Slow()
+    assert (number(first), number(second), number(first)) == (1, 2, 1)
+    assert calls == [first, second]
+    assert number.__doc__ == "How many calls there were."
+    calls.clear()
+    gone = weakref.ref(second)
+    del second
+    assert gone() is None

@@ -93,7 +93,7 @@ class Decided:
     def with_decisions(self, decisions: Decisions) -> Decided:
         """The same nest with other decisions. What does not depend on these is computed once for both."""
         made = replace(self, decisions=decisions)
-        if not decisions.kept and not self.decisions.kept:  # what is kept changes tasks
+        if decisions.kept == self.decisions.kept:  # what is kept changes tasks
             made.__dict__.update({it: getattr(self, it) for it in _OF_NESTS})
         return made
 

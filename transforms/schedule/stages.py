@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from ...base.cached import kept_with_argument
 from ...ir.schedule.extents import value_of
 from ...ir.schedule.functions import COPY
 from ...ir.schedule.nodes import (
@@ -98,8 +99,12 @@ def without_parts(decided: Decided) -> Decided:
 
 def stages_of(decided: Decided) -> Stages:
     """The stages of a nest; all values that are carried along partial levels may be accumulated in parts."""
-    if not is_staged(decided):
-        return Stages((decided,), {})
+    return _split(decided) if is_staged(decided) else Stages((decided,), {})
+
+
+@kept_with_argument
+def _split(decided: Decided) -> Stages:
+    """The rules for decisions ask for the stages, and whoever lowers or judges a nest after that."""
     return _Split(decided).stages()
 
 
@@ -285,7 +290,7 @@ class _Split:
         private = tuple(it for it in decisions.private if it in arrays)
         decisions = replace(decisions, private=private, kept=kept)
         made = replace(self.whole, nest=nest, decisions=decisions, sizes=sizes, partials=partials, packed=packed)
-        return replace(made, decisions=_completed(made))
+        return made.with_decisions(_completed(made))
 
     def nest(self, statements: Sequence[Statement], name: str) -> Nest:
         whole = self.whole.nest

@@ -209,7 +209,7 @@ class KernelProblem:
 def _compile(task: KernelTask, point: Point) -> None:
     """Have the machine code with these values in the cache on disk. Raises what compiling raises."""
     constants = task.case(dict(point)).constants
-    compile_into_cache(task.kernel, constants, contract=task.contract, patience=task.patience)
+    compile_into_cache([task.kernel], constants, contract=task.contract, patience=task.patience)
 
 
 def _has_content(value: Input) -> bool:

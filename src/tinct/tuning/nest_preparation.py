@@ -39,6 +39,6 @@ class NestPreparation:
             self._checks.check(request.point)
         lowered = self.task.lower(request.point, self.task.sizes)
         if self.task.device == "cpu":
-            for kernel, _ in lowered.dispatches(self.task.sizes):
-                compile_into_cache(kernel, {}, contract=self.task.contract, patience=self.patience)
+            kernels = (kernel for kernel, _ in lowered.dispatches(self.task.sizes))
+            compile_into_cache(kernels, {}, contract=self.task.contract, patience=self.patience)
         return lowered.wgsl

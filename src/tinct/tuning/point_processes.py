@@ -11,7 +11,7 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from io import BufferedReader
@@ -58,12 +58,13 @@ def number_of_processes(seconds: float) -> int:
     return count if are_useful else 0
 
 
-def compile_into_cache(kernel: Kernel, constants: Constants, *, contract: bool, patience: float) -> None:
-    """Compile a kernel for the CPU, in so many seconds. Machine code is then in the cache on disk, where the process
-    that runs it finds it. Raises ShaderError, InputError and DeviceError.
+def compile_into_cache(kernels: Iterable[Kernel], constants: Constants, *, contract: bool, patience: float) -> None:
+    """Compile the kernels of a point for the CPU, all in so many seconds. Machine code is then in the cache on disk,
+    where the process that runs it finds it. Raises ShaderError, InputError and DeviceError.
     """
     with compiling_within(patience):
-        kernel.compilation(constants).machine_code.code(default_options(contract=contract))
+        for kernel in kernels:
+            kernel.compilation(constants).machine_code.code(default_options(contract=contract))
 
 
 class PointProcesses(Generic[Request, Prepared]):

@@ -7,7 +7,7 @@ import pickle
 import signal
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import partial
@@ -27,7 +27,7 @@ from tinct.tuning import nest_tuning, point_processes
 from tinct.tuning.kernel_tuning import KernelProblem, KernelTask
 from tinct.tuning.nest_task import Task
 from tinct.tuning.nest_tuning import NestProblem
-from tinct.tuning.point_processes import PointProcesses, number_of_processes
+from tinct.tuning.point_processes import PointProcesses, compile_into_cache, number_of_processes
 from tinct.tuning.rejected import Rejected
 
 from ..nests import ROW_SUMS
@@ -55,6 +55,22 @@ def one() -> Generator[PointProcesses[str, object]]:
 
 def shown(answers: list[object | Rejected]) -> list[object]:
     return [f"{it.status}: {it}" if isinstance(it, Rejected) else it for it in answers]
+
+
+def test_the_kernels_of_a_point_are_compiled_within_its_seconds_together() -> None:
+    texts = [f"""@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {{ out[i] = i * {factor}u; }}"""
+        for factor in (3, 5)]  # fmt: skip
+    first, second = (tinct.load(it)["main"] for it in texts)
+    compile_into_cache([first], {}, contract=False, patience=60)
+
+    def kernels() -> Iterator[tinct.Kernel]:
+        yield first
+        time.sleep(0.2)
+        yield second
+
+    with pytest.raises(tinct.DeviceError, match=r"not compiled within 0\.1 s"):
+        compile_into_cache(kernels(), {}, contract=False, patience=0.1)
 
 
 def test_results_are_in_the_order_of_requests(one: PointProcesses[str, object]) -> None:
