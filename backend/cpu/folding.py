@@ -24,7 +24,7 @@ _SIGNED: Mapping[str, Callable[[int, int], bool]] = {
 
 
 def folded_binary(instruction: str, scalar: str, lhs: str, rhs: str) -> str | None:
-    """The result of a binary instruction, if it is one of its operands or a literal; scalar types only have literals."""
+    """The result of a binary instruction if that is one of its operands or a literal; only scalars have literals."""
     if scalar[0] != "i":
         return None
     if lhs[0] != "%":

@@ -118,6 +118,10 @@ class TieredKernel:
         """Whether this process has that machine code."""
         return options in self._codes
 
+    def was_on_disk(self, options: CpuOptions) -> bool:
+        """Whether that machine code, which this process has, was not compiled but loaded."""
+        return options in self._from_disk
+
     @property
     def is_on_trial(self) -> bool:
         """Whether the next small dispatch is a first run."""

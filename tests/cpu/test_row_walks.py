@@ -9,6 +9,7 @@ import pytest
 
 from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
 from tinct.backend.cpu.emit import Tier
+from tinct.backend.cpu.gangs import budgets
 from tinct.backend.cpu.gangs.memory import row_walks
 from tinct.backend.cpu.machine import costs_so_far
 from tinct.backend.cpu.target import compiling_for
@@ -123,6 +124,24 @@ def test_windows_are_for_rows() -> None:
     with compiling_for("x86-64-v3"):
         assert all(has_windows(kernel(it), 8) for it in WALKS.values())
         assert not any(has_windows(kernel(it), 8) for it in APART.values())
+
+
+@pytest.mark.usefixtures("windows_pay")
+def test_code_that_is_long_already_gets_no_more_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some loads have windows, and all give the same elements."""
+    loads = "".join(f"sum = sum * 3u + x[i * 37u + j + {it}u];" for it in range(40))
+    body = f"for (var j = 0u; j < n; j++) {{ {loads} }}"
+    expected = kernel(body, tier="lane")
+    with compiling_for("x86-64-v3"):
+        every = kernel(body).llvm(optimised=False)
+        monkeypatch.setattr(budgets, "RICH", 2000)
+        found = kernel(body)
+        some = found.llvm(optimised=False)
+        for elements in (1, 700, 5000):
+            assert results(found, elements) == results(expected, elements), elements
+    windows = [it.count("alloca [8 x [8 x i32]]") for it in (some, every)]
+    assert 0 < windows[0] < windows[1] / 2
+    assert some.count("\n") < every.count("\n") / 2
 
 
 def test_cheap_gathers_need_no_windows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,10 @@ UNROLLED: Final = 16_000
 """The instructions that LLVM's unrolling adds to a function: a second or two. Loops are chosen by their operations; how
 many instructions an operation becomes, up to 17, is known only when they are written.
 """
+RICH: Final = 30_000
+"""The instructions of a function after which accesses only have their short forms. A load from a window of the lanes'
+rows, for one, is 250 instructions where a gather is five. Kernels of `shaders/` have up to 21,000.
+"""
 BLOCKS: Final = 4000
 """The blocks of a module that LLVM's passes for loops look at. Their time grows with the square of the number, and then
 is two seconds or more, half of the time of compiling. Kernels of `shaders/` have up to 1,000 blocks.

@@ -54,6 +54,10 @@ class ValueQueries(Protocol):
         """Whether the current code is rarely run, and should be short."""
         ...
 
+    def is_brief(self) -> bool:
+        """Whether accesses shall have short forms: in rare code, and where the function has much code already."""
+        ...
+
     def moves_on(self, varying: Sequence[VaryingIndex], size: int) -> bool:
         """Whether each iteration of each loop around the current code accesses other bytes, `size` for each gang."""
         ...

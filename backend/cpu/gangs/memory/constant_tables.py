@@ -53,7 +53,7 @@ class ConstantTables:
         Read is made, as where all lanes have one element.
         """
         type, is_vector = self._types[read], self._values.shape(read).is_vector
-        if not is_vector or self._site.repeat is not None or self._values.is_rare():
+        if not is_vector or self._site.repeat is not None or self._values.is_brief():
             return None
         if not isinstance(read.collection, h.ConstantNode) or not isinstance(type, (h.Integer, h.Float)):
             return None

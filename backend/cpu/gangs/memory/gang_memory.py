@@ -150,7 +150,7 @@ class GangMemory(LaneVectors):
     def _is_coinciding(self, addresses: Sequence[LaneAddress]) -> bool:
         first = addresses[0]
         is_faster = self._is_row_uniform(first) or self._is_in_rows(first)
-        return not is_faster and not self._values.is_rare() and self._coinciding.applies_to(addresses)
+        return not is_faster and not self._values.is_brief() and self._coinciding.applies_to(addresses)
 
     def _load_words(self, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
         """Scalars apart: two adjacent words are gathered as one, and four words loaded as one."""
@@ -184,14 +184,14 @@ class GangMemory(LaneVectors):
     def _is_by_window(self, addresses: Sequence[LaneAddress]) -> bool:
         first = addresses[0]
         is_faster = self._is_row_uniform(first) or self._is_in_rows(first)
-        return not is_faster and not self._values.is_rare() and self._windows.applies_to(addresses)
+        return not is_faster and not self._values.is_brief() and self._windows.applies_to(addresses)
 
     def _quad(self, addresses: Sequence[LaneAddress]) -> list[LaneAddress] | None:
         """Three or four words in a row of an element, from the first on, to load as one; None if there are none."""
         first = min(addresses, key=lambda it: it.offset or 0)
         if first.is_private or len(first.varying) != 1 or first.offset is None:
             return None
-        if self._is_row_uniform(first) or first.leaf.size != _WORD or self._values.is_rare():
+        if self._is_row_uniform(first) or first.leaf.size != _WORD or self._values.is_brief():
             return None
         by_offset = {it.offset: it for it in addresses}
         offsets = [first.offset + _WORD * number for number in range(WORDS)]
@@ -279,7 +279,7 @@ class GangMemory(LaneVectors):
     def _load_strided(self, run: Run, address: LaneAddress, mask: str | None) -> str:
         """Elements at even distances: by a gather, or lane by lane where that takes less time."""
         costs = costs_so_far().access
-        if mask is not None or costs.gather <= costs.loads:
+        if mask is not None or costs.gather <= costs.loads or self._values.is_brief():
             return self._vector_memory.gather(self._strided(run, address), address.leaf, mask)
         return self._vector_memory.load_each(self._places(run, address), address.leaf)
 
@@ -305,7 +305,7 @@ class GangMemory(LaneVectors):
         lanes, leaf = self.lanes_of(address), address.leaf
         if self._is_row_uniform(address):
             return self._rows.load_one_each(lanes, leaf)
-        if self._is_in_rows(address):
+        if self._is_in_rows(address) and not self._values.is_brief():
             return self._rows.load(lanes, leaf, mask)
         if not self._may_follow(address):
             return self._vector_memory.gather(lanes, leaf, mask)
@@ -404,7 +404,7 @@ class GangMemory(LaneVectors):
     def _is_compressed(self, addresses: Sequence[LaneAddress]) -> bool:
         first = addresses[0]
         is_faster = self._is_row_uniform(first) or self._is_in_rows(first) or self._may_follow(first)
-        return not is_faster and not self._values.is_rare() and self._compressed.applies_to(addresses)
+        return not is_faster and not self._values.is_brief() and self._compressed.applies_to(addresses)
 
     def store_in_turn(self, lanes: Sequence[str], addresses: Sequence[LaneAddress], mask: str | None) -> bool:
         """Store vectors of different elements of one array, one after another, as one access. False if that is not

@@ -76,7 +76,7 @@ class Pieces:
     def _may_apply(self, read: h.Read, address: LaneAddress) -> bool:
         is_word = len(address.varying) == 1 and address.varying[0].stride == address.leaf.size == _WORD
         is_known = self._site.known is not None and self._site.repeat is None
-        return is_word and is_known and isinstance(read.collection, h.Parameter) and not self._values.is_rare()
+        return is_word and is_known and isinstance(read.collection, h.Parameter) and not self._values.is_brief()
 
     def _pieces(self, sum: _Sum) -> list[_Piece]:
         """The pieces of the lanes that may access; lanes between them are part of one of them."""

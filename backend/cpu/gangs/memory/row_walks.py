@@ -83,7 +83,7 @@ class RowWalks:
 
     def applies_to(self, node: h.Read, address: LaneAddress) -> bool:
         """Whether a Read of a word goes along rows, in a loop with enough iterations."""
-        if not self._pays or self._values.is_rare() or self._context.site.known is not None:
+        if not self._pays or self._values.is_brief() or self._context.site.known is not None:
             return False
         if not isinstance(node.collection, h.Parameter) or not address.is_binding or len(address.varying) != 1:
             return False

@@ -15,6 +15,7 @@ from .....ir.hercules.graph import positions_of, predecessors
 from ... import data
 from ...nodes import compute
 from ...storage import Storage
+from .. import budgets
 from ..analysis.bounds import constant_value, greatest
 from ..analysis.forms import advance
 from ..analysis.known import scalar_text
@@ -349,6 +350,10 @@ class GangValues:
     def is_rare(self) -> bool:
         """See `addresses.ValueQueries`."""
         return self._site.is_rare
+
+    def is_brief(self) -> bool:
+        """See `addresses.ValueQueries`."""
+        return self._site.is_rare or self.out.size > budgets.RICH
 
     def moves_on(self, varying: Sequence[VaryingIndex], size: int) -> bool:
         """See `addresses.ValueQueries`."""
