@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import isfinite
-from statistics import geometric_mean
+from statistics import geometric_mean, median
 from typing import Final
 
 from ..graphs.measuring import Bar
@@ -44,6 +44,8 @@ _OF_GPU_COPY: Final = ("sum", "row sums", "column sums", "dot", "matrix-vector",
 _GPU_SHARE: Final = 0.9
 """Reductions, and the share of its copies' bandwidth that a GPU which is no software reaches in them."""
 _CPU_MEAN, _CPU_LEAST, _GPU_MEAN = 1.3, 1.0, 3.0
+_COMPILING, _LONGEST_COMPILING = 0.23, 3.2
+"""Seconds of compiling a candidate, by median and at most."""
 
 
 def bars_of(row: Row) -> Iterator[Bar]:
@@ -67,7 +69,9 @@ def bars_of(row: Row) -> Iterator[Bar]:
 
 
 def bars_of_all(rows: Sequence[Row]) -> Iterator[Bar]:
-    """Those of the geometric mean, over the nests for which `shaders/` has a kernel: not of a GPU in hardware."""
+    """Those of the geometric mean, over the nests for which `shaders/` has a kernel: not of a GPU in hardware. Those of
+    compiling candidates for the CPU.
+    """
     ratios = [
         it.hand_written / it.ours
         for it in rows
@@ -77,3 +81,9 @@ def bars_of_all(rows: Sequence[Row]) -> Iterator[Bar]:
         wanted = _CPU_MEAN if rows[0].device == "cpu" else _GPU_MEAN
         what = f"geometric mean of the speed relative to shaders/, {len(ratios)} nests"
         yield Bar(what, geometric_mean(ratios), "at least", wanted)
+    compiling = [seconds for it in rows for seconds in it.compiling]
+    if compiling:
+        failed = sum(it.attempts["failed"] for it in rows)
+        what = f"seconds of compiling a candidate, of {len(compiling)}, beside {failed} that failed"
+        yield Bar(f"{what}, by median", median(compiling), "at most", _COMPILING)
+        yield Bar(f"{what}, at most", max(compiling), "at most", _LONGEST_COMPILING)

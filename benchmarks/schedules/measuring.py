@@ -77,6 +77,8 @@ class Row:
     medians: dict[str, float] = field(default_factory=dict[str, float])
     limits: dict[str, float] = field(default_factory=dict[str, float])
     attempts: dict[str, int] = field(default_factory=dict[str, int])
+    compiling: list[float] = field(default_factory=list[float])
+    """The seconds that compiling each candidate took."""
     notes: list[str] = field(default_factory=list[str])
 
     @property
@@ -118,6 +120,7 @@ def measured(problem: Problem, lowered: Mapping[str, LoweredNest], tuned: TunedN
         problem.operations(sizes),
         {way: print_decisions(it.decisions) for way, it in lowered.items()},
         attempts={} if tuned is None else _counts(tuned),
+        compiling=[] if tuned is None else [it.compiling for it in tuned.attempts if it.compiling is not None],
     )
     limits, kernels = _limits(problem, run), list[Prepared]()
     fitting = list(_fitting(problem, data, run, row.notes))

@@ -66,11 +66,12 @@ class Replay:
         def clock() -> float:
             return time.perf_counter() - begun + ahead
 
-        def prepare(points: Sequence[Decisions]) -> None:
+        def prepare(points: Sequence[Decisions]) -> dict[Decisions, float]:
             nonlocal ahead
             before = time.perf_counter()
-            self.prepare([it for it in points if it not in self.known])
+            compiling = self.prepare([it for it in points if it not in self.known])
             ahead -= time.perf_counter() - before  # what it took is counted when a point is measured
+            return compiling
 
         def measure(point: Decisions, best: float) -> float:
             nonlocal ahead
@@ -98,12 +99,12 @@ class Replay:
         ).run()
         return Seed(result.best, result.counts["pruned"], tried)
 
-    def prepare(self, points: Sequence[Decisions]) -> None:
-        """Prepare points; each takes its share of the time."""
-        if points:
-            before = time.perf_counter()
-            self.problem.prepare(self.processes, points)
-            self._prepared |= dict.fromkeys(points, (time.perf_counter() - before) / len(points))
+    def prepare(self, points: Sequence[Decisions]) -> dict[Decisions, float]:
+        """Prepare points; each takes its share of the time. Returns for how many seconds each was compiled."""
+        before = time.perf_counter()
+        compiling = self.problem.prepare(self.processes, points) if points else {}
+        self._prepared |= dict.fromkeys(points, (time.perf_counter() - before) / max(len(points), 1))
+        return compiling
 
     def measured(self, point: Decisions, best: float) -> Measured:
         """What comes of a point; it is measured if it was not before."""

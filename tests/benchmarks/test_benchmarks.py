@@ -293,6 +293,10 @@ def test_bars_are_ratios_of_one_row() -> None:
     assert (of_numpy.figure, of_shaders.figure) == (1.5, 1.25)
     (mean,) = bars_of_all([row])
     assert (mean.figure, mean.holds) == (pytest.approx(1.25), False)
+    row.compiling, row.attempts = [0.1, 0.2, 4.0], {"failed": 2}
+    _, usual, longest = bars_of_all([row])
+    assert (usual.figure, usual.holds, longest.figure, longest.holds) == (0.2, True, 4.0, False)
+    assert "of 3, beside 2 that failed" in usual.what
 
 
 def test_bars_of_a_gpu_in_hardware() -> None:

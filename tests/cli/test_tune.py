@@ -83,6 +83,8 @@ def test_a_kernel(run_tinct: Tinct, kernel: Path) -> None:
     found = json.loads(run_tinct(*arguments, "--json").stdout)
     assert [it["constants"] for it in found["attempts"]] == [{}, {"width": 8}, {"width": 16}, {"width": 32}]
     assert found["case"] == "all"
+    assert {it["status"] for it in found["attempts"]} == {"measured"}
+    assert all(it["milliseconds"] > 0 and "compiling_milliseconds" in it for it in found["attempts"])
     written = run_tinct(*arguments, "--write")
     toml = kernel.with_suffix(".toml").read_text()
     assert ("constants = { width = " in toml) == ("wrote" in written.output)

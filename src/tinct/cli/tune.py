@@ -54,7 +54,8 @@ Examples:
 \b
 JSON: for a nest an object with nest, device, sizes, decisions, milliseconds, kept, wgsl, toml and attempts; for a
 kernel with kernel, case, device, constants, milliseconds and attempts. An attempt has decisions or constants, status
-("measured", "pruned", "wrong", "failed"), milliseconds and why. Without FILE, a list of what is kept.
+("measured", "pruned", "wrong", "failed"), milliseconds, why, and compiling_milliseconds where another process compiled
+it. Without FILE, a list of what is kept.
 
 \b
 Ctrl-C ends a search, which keeps and prints what it has found.

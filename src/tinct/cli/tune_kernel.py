@@ -14,6 +14,7 @@ from ..tuning.bar import shown_progress
 from ..tuning.case_files import with_constants
 from ..tuning.kernel_tuning import KernelTask, tune_kernel
 from ..tuning.overrides import Point, parse_override
+from ..tuning.report import attempt_json, compiling_text
 from ..tuning.search import Attempt, Found
 from .files import write_text
 from .tables import Column, Row, print_table
@@ -80,6 +81,8 @@ def _print(found: Found[Point], task: KernelTask) -> None:
     words = ", ".join(f"{count} {status}" for status, count in found.counts.items())
     extent = "all combinations" if found.is_whole else "a part of the combinations"
     click.echo(f"{words}; {extent}{', interrupted' if found.is_interrupted else ''}")
+    for line in compiling_text(found):
+        click.echo(line)
     base = found.compared.get(())
     ratio = "" if base is None else f", {base / found.seconds:.2f} times the speed of the case's own constants"
     best = dict(found.best or ())
@@ -105,13 +108,5 @@ def _as_json(found: Found[Point], task: KernelTask) -> object:
         "device": task.device,
         "constants": dict(found.best or ()),
         "milliseconds": found.seconds * 1e3,
-        "attempts": [
-            {
-                "constants": dict(it.point),
-                "status": it.status,
-                "milliseconds": None if it.seconds is None else it.seconds * 1e3,
-                "why": it.why,
-            }
-            for it in found.attempts
-        ],
+        "attempts": [{"constants": dict(it.point), **attempt_json(it)} for it in found.attempts],
     }

@@ -12,6 +12,7 @@ from ..base.errors import InputError
 from ..ir.schedule.text import print_decisions, print_nest
 from ..nests import ParsedNest, TunedNest, parse_nest
 from ..tuning.kept import Record, all_records
+from ..tuning.report import attempt_json
 from .files import write_text
 from .tables import Column, Row, print_table
 
@@ -115,13 +116,5 @@ def _as_json(best: TunedNest) -> object:
         "kept": best.is_kept,
         "wgsl": best.wgsl,
         "toml": best.toml,
-        "attempts": [
-            {
-                "decisions": print_decisions(it.point),
-                "status": it.status,
-                "milliseconds": None if it.seconds is None else it.seconds * 1e3,
-                "why": it.why,
-            }
-            for it in best.attempts
-        ],
+        "attempts": [{"decisions": print_decisions(it.point), **attempt_json(it)} for it in best.attempts],
     }

@@ -156,7 +156,7 @@ class KernelProblem:
         """Make the inputs and what is known of the outputs. Raises CaseError: a fault of the case, not of a point."""
         assert self.known is not None
 
-    def processes(self, count: int) -> PointProcesses[Point, None]:
+    def processes(self, count: int) -> PointProcesses[Point, float | None]:
         """So many processes, for `prepare`; none where machine code is not made for points alone: for a GPU, and for
         kernels with textures and samplers, which are compiled for those that are bound.
         """
@@ -165,11 +165,15 @@ class KernelProblem:
         compile_point = partial(_compile, self.task)
         return PointProcesses(compile_point, count if is_of_use else 0, patience=self.task.patience)
 
-    def prepare(self, processes: PointProcesses[Point, None], points: Sequence[Point]) -> None:
-        """Compile the kernel with these values, several at a time."""
+    def prepare(self, processes: PointProcesses[Point, float | None], points: Sequence[Point]) -> dict[Point, float]:
+        """Compile the kernel with these values, several at a time. Returns for how many seconds each was compiled."""
+        compiling: dict[Point, float] = {}
         for point, made in zip(points, processes.prepared(points), strict=False):  # nothing, if there are none
-            if made is not None:
+            if isinstance(made, Rejected):
                 self._rejected[point] = made
+            elif made is not None:
+                compiling[point] = made
+        return compiling
 
     def measure(self, point: Point, best: float) -> float:
         """The seconds of values with which the results are right. Raises Rejected."""
@@ -206,10 +210,12 @@ class KernelProblem:
                 raise Rejected("wrong", f"{name} differs: {comparison}")
 
 
-def _compile(task: KernelTask, point: Point) -> None:
-    """Have the machine code with these values in the cache on disk. Raises what compiling raises."""
+def _compile(task: KernelTask, point: Point) -> float | None:
+    """Have the machine code with these values in the cache on disk. Returns the seconds that compiling took, None if it
+    was there, and raises what compiling raises.
+    """
     constants = task.case(dict(point)).constants
-    compile_into_cache([task.kernel], constants, contract=task.contract, patience=task.patience)
+    return compile_into_cache([task.kernel], constants, contract=task.contract, patience=task.patience)
 
 
 def _has_content(value: Input) -> bool:

@@ -19,6 +19,14 @@ class NestRequest:
     must_check: bool
 
 
+@dataclass(frozen=True, slots=True)
+class PreparedNest:
+    """The WGSL of a point, and how many seconds compiling it for the CPU took; None if nothing was compiled."""
+
+    wgsl: str
+    compiling: float | None
+
+
 @dataclass
 class NestPreparation:
     """Checks and compiles points of a task. Compiling one may take `patience` seconds."""
@@ -30,15 +38,15 @@ class NestPreparation:
     def _checks(self) -> SmallChecks:
         return SmallChecks(self.task, self.patience)
 
-    def __call__(self, request: NestRequest) -> str:
-        """The WGSL of a point; if it is for the CPU, machine code is then in the cache on disk.
+    def __call__(self, request: NestRequest) -> PreparedNest:
+        """Prepare a point; if it is for the CPU, machine code is then in the cache on disk.
 
         Raises Rejected, and what else compiling raises.
         """
         if request.must_check:
             self._checks.check(request.point)
-        lowered = self.task.lower(request.point, self.task.sizes)
+        lowered, compiling = self.task.lower(request.point, self.task.sizes), None
         if self.task.device == "cpu":
             kernels = (kernel for kernel, _ in lowered.dispatches(self.task.sizes))
-            compile_into_cache(kernels, {}, contract=self.task.contract, patience=self.patience)
-        return lowered.wgsl
+            compiling = compile_into_cache(kernels, {}, contract=self.task.contract, patience=self.patience)
+        return PreparedNest(lowered.wgsl, compiling)

@@ -23,7 +23,7 @@ from .decision_space import DecisionSpace
 from .devices import checked_device, has_subgroups, identity, is_hardware, versions
 from .kept import Record, keep_record, read_record
 from .measured_rates import rates_of
-from .nest_preparation import NestPreparation, NestRequest
+from .nest_preparation import NestPreparation, NestRequest, PreparedNest
 from .nest_task import Arrays, Lowered, Task
 from .point_processes import PointProcesses, number_of_processes
 from .rejected import Rejected, first_line, rejecting
@@ -44,7 +44,7 @@ least.
 _REFERENCES: Final = 40
 """Random points of which the one that is probably the fastest computes what all others are compared with."""
 
-Processes: TypeAlias = PointProcesses[NestRequest, str]
+Processes: TypeAlias = PointProcesses[NestRequest, PreparedNest]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,21 +147,27 @@ class NestProblem:
         """So many processes, for `prepare`."""
         return PointProcesses(NestPreparation(self.task, self.patience), count, patience=self.patience)
 
-    def prepare(self, processes: Processes, points: Sequence[Decisions]) -> None:
-        """Check points and compile them, several at a time. Of each structure, one point is checked."""
+    def prepare(self, processes: Processes, points: Sequence[Decisions]) -> dict[Decisions, float]:
+        """Check points and compile them, several at a time. Of each structure, one point is checked. Returns for how
+        many seconds each was compiled.
+        """
         structures: dict[Decisions, Decisions] = {}
         for point in points:
             if not self.checks.is_structure_right(point):
                 structures.setdefault(structure(point), point)
         checked = set(structures.values())
         found = processes.prepared([NestRequest(it, must_check=it in checked) for it in points])
+        compiling: dict[Decisions, float] = {}
         for point, made in zip(points, found, strict=False):  # nothing, if there are no processes
             if isinstance(made, Rejected):
                 self._rejected[point] = made
                 continue
             if point in checked:
                 self.checks.note_right(point)
-            self._wgsl[point] = made
+            self._wgsl[point] = made.wgsl
+            if made.compiling is not None:
+                compiling[point] = made.compiling
+        return compiling
 
     def measure(self, point: Decisions, best: float) -> float:
         """The seconds of a point whose results are right. Raises Rejected.

@@ -11,6 +11,7 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -58,13 +59,20 @@ def number_of_processes(seconds: float) -> int:
     return count if are_useful else 0
 
 
-def compile_into_cache(kernels: Iterable[Kernel], constants: Constants, *, contract: bool, patience: float) -> None:
+def compile_into_cache(
+    kernels: Iterable[Kernel], constants: Constants, *, contract: bool, patience: float
+) -> float | None:
     """Compile the kernels of a point for the CPU, all in so many seconds. Machine code is then in the cache on disk,
-    where the process that runs it finds it. Raises ShaderError, InputError and DeviceError.
+    where the process that runs it finds it. Returns the seconds that it took, or None if all was there already. Raises
+    ShaderError, InputError and DeviceError.
     """
+    started, is_new, options = time.perf_counter(), False, default_options(contract=contract)
     with compiling_within(patience):
         for kernel in kernels:
-            kernel.compilation(constants).machine_code.code(default_options(contract=contract))
+            machine_code = kernel.compilation(constants).machine_code
+            machine_code.code(options)
+            is_new |= not machine_code.was_on_disk(options)
+    return time.perf_counter() - started if is_new else None
 
 
 class PointProcesses(Generic[Request, Prepared]):

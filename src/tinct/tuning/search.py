@@ -78,12 +78,15 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Attempt(Generic[Point]):
-    """What came of a point. `seconds` is its time, or its least time for one that was pruned; None if it failed."""
+    """What came of a point. `seconds` is its time, or its least time for one that was pruned; None if it failed.
+    `compiling` is for how many seconds another process compiled it; None if none did.
+    """
 
     point: Point
     status: Status
     seconds: float | None
     why: str = ""
+    compiling: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +184,7 @@ class Search(Generic[Point]):
 
     `measure` takes a point and the best time so far, and returns seconds; it raises Rejected. `compare` measures
     several points by turns, with `base` among them, if that was measured. `prepare` is told the next points, at most
-    `together` of them, before the first of them is measured.
+    `together` of them, before the first of them is measured; it returns for how many seconds each was compiled.
     """
 
     space: Space[Point]
@@ -192,9 +195,10 @@ class Search(Generic[Point]):
     clock: Callable[[], float] = time.monotonic
     watch: Callable[[Progress], None] = lambda _: None
     base: Point | None = None
-    prepare: Callable[[Sequence[Point]], None] = lambda _: None
+    prepare: Callable[[Sequence[Point]], Mapping[Point, float]] = lambda _: {}
     together: int = 1
     _prepared: set[Point] = field(default_factory=set[Point])
+    _compiling: dict[Point, float] = field(default_factory=dict[Point, float])
     _attempts: list[Attempt[Point]] = field(default_factory=list[Attempt[Point]])
     _seen: set[Point] = field(default_factory=set[Point])
     _times: dict[Point, float] = field(default_factory=dict[Point, float])
@@ -274,7 +278,7 @@ class Search(Generic[Point]):
             new = (it for it in points if it not in self._prepared and not self._is_pruned(it))
             chosen = list(islice(new, self.together))
             self._prepared.update(chosen)
-            self.prepare(chosen)
+            self._compiling.update(self.prepare(chosen))
 
     def _least(self, point: Point) -> float:
         return self.space.cost(point).least * self._trust
@@ -287,15 +291,15 @@ class Search(Generic[Point]):
             why = "its least possible time is above the best"
             self._attempts.append(Attempt(point, "pruned", self._least(point), why))
             return
-        least, best = self.space.cost(point).least, self._best
+        least, best, compiling = self.space.cost(point).least, self._best, self._compiling.get(point)
         try:
             seconds = self._times[point] = self.measure(point, best)
             self._learn(point, seconds)
             if seconds < least * self._trust:
                 self._trust = _CORRECTION * seconds / least
-            self._attempts.append(Attempt(point, "measured", seconds))
+            self._attempts.append(Attempt(point, "measured", seconds, compiling=compiling))
         except Rejected as error:
-            self._attempts.append(Attempt(point, error.status, None, str(error)))
+            self._attempts.append(Attempt(point, error.status, None, str(error), compiling))
         self._tell()
 
     def _learn(self, point: Point, seconds: float) -> None:

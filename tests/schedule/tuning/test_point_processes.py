@@ -198,11 +198,12 @@ def test_prepared_points_are_not_compiled_again(monkeypatch: pytest.MonkeyPatch)
     its = problem_of(tinct.parse_nest(ROW_SUMS))
     its.reference = tinct.parse_nest(ROW_SUMS).run(its.data.inputs)
     with its.bench, its.processes(2) as processes:
-        its.prepare(processes, points)
+        assert set(its.prepare(processes, points)) == set(points)
         with monkeypatch.context() as patch:
             patch.setattr(jit, "_object_file", fail)
             patch.setattr("tinct.nests.lowered.lower", fail)
             assert all(its.measure(it, best=1e-9) > 0 for it in points)
+        assert its.prepare(processes, points) == {}, "nothing is compiled a second time"
     alone = problem_of(tinct.parse_nest(ROW_SUMS))
     assert [texts_of(its, it) for it in points] == [texts_of(alone, it) for it in points]
 
@@ -236,15 +237,18 @@ def test_a_search_with_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     prepared: list[Decisions] = []
     before = NestProblem.prepare
 
-    def noted(its: NestProblem, processes: nest_tuning.Processes, points: list[Decisions]) -> None:
+    def noted(its: NestProblem, processes: nest_tuning.Processes, points: list[Decisions]) -> dict[Decisions, float]:
         prepared.extend(points)
         assert len(points) <= processes.together == 4
-        before(its, processes, points)
+        return before(its, processes, points)
 
     monkeypatch.setattr(nest_tuning, "number_of_processes", lambda _: 2)
     monkeypatch.setattr(NestProblem, "prepare", noted)
     best = tinct.parse_nest(ROW_SUMS).tune(SIZES, seconds=5, reassociate=True)
-    assert {it.point for it in best.attempts if it.status == "measured"} <= set(prepared)
+    measured = [it for it in best.attempts if it.status == "measured"]
+    assert {it.point for it in measured} <= set(prepared)
+    assert all(it.compiling is not None and 0 < it.compiling < 5 for it in measured)
+    assert f"compiling {len(measured)} took 0." in best.report
     assert len(set(prepared)) == len(prepared)
     x = np.random.default_rng(0).random((24, 200), np.float32)
     assert np.allclose(best.run({"x": x})["sums"], x.sum(axis=1), rtol=1e-5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -108,19 +108,21 @@ def test_points_are_prepared_before_they_are_measured(is_small: bool) -> None:
     alone.search(Grid(is_small), 200).run()
     prepared: list[Point] = []
 
-    def prepare(points: Sequence[Point]) -> None:
+    def prepare(points: Sequence[Point]) -> Mapping[Point, float]:
         assert 0 < len(points) <= 4
         assert not set(points) & set(prepared)
         prepared.extend(points)
+        return {it: float(it[0]) for it in points if it[0]}
 
     def measure(point: Point, best: float) -> float:
         assert point in prepared
         return together.measure(point, best)
 
-    Search(
+    found = Search(
         Grid(is_small), measure, together.compare, seconds=200, clock=together.clock, prepare=prepare, together=4
     ).run()
     assert together.seen == alone.seen
+    assert all(it.compiling == (it.point[0] or None) for it in found.attempts if it.status != "pruned")
     assert len(prepared) < 1.3 * len(together.seen)
 
 
@@ -128,7 +130,12 @@ def test_what_is_pruned_is_not_prepared() -> None:
     grid = Grid(is_small=True, least={(7, y): 1000.0 for y in range(8)})
     bench, prepared = Bench((5, 3)), list[Point]()
     search = bench.search(grid, 1000)
-    search.prepare, search.together = prepared.extend, 4
+
+    def prepare(points: Sequence[Point]) -> Mapping[Point, float]:
+        prepared.extend(points)
+        return {}
+
+    search.prepare, search.together = prepare, 4
     search.run()
     assert prepared == bench.seen
     assert len(prepared) == 56
