@@ -38,8 +38,10 @@ class Pool:
     runs in turn, as long as there are no more workers than the pool has, callers included.
     """
 
-    def __new__(cls, workers: int, worth_waking: float = 1e-4, /) -> Pool:
-        """A pool that wakes a sleeping worker for at least so many seconds of work."""
+    def __new__(cls, workers: int, worth_waking: float = 1e-4, lingering: float = 0.0, /) -> Pool:
+        """A pool that wakes a sleeping worker for at least so many seconds of work. A thread that waits lingers so many
+        seconds before it sleeps.
+        """
 
     @property
     def workers(self) -> int:

@@ -12,6 +12,12 @@ _GAIN: Final = 1.5
 """A worker is woken for work that takes so many times as long as the worker takes to begin."""
 _LEAST_WORTH: Final = 2e-5
 _MOST_WORTH: Final = 1e-3
+_LINGER: Final = 2.0
+"""Whoever waits for another thread does so without sleeping for so many times the seconds that one takes to begin: if
+nothing comes until then, at most this many times the time has been spent that waking it would have taken.
+"""
+_LONGEST: Final = 1e-4
+"""The most seconds of that."""
 
 
 class _Pools:
@@ -28,7 +34,7 @@ class _Pools:
         if pool is None:
             with self._lock:
                 number = available_processors() if workers is None else workers
-                pool = self._pools.get(number) or _pool.Pool(number, _worth_waking())
+                pool = self._pools.get(number) or _pool.Pool(number, *_waits())
                 self._pools |= {number: pool, workers: pool}
         return pool
 
@@ -37,11 +43,12 @@ class _Pools:
         self._pools = {}
 
 
-def _worth_waking() -> float:
-    """The least seconds of work that a sleeping worker is woken for."""
+def _waits() -> tuple[float, float]:
+    """The least seconds of work that a sleeping worker is woken for, and the seconds until an idle one sleeps."""
     from .machine import costs_so_far  # measuring takes a pool
 
-    return min(max(_GAIN * costs_so_far().wake_up, _LEAST_WORTH), _MOST_WORTH)
+    wake_up = costs_so_far().wake_up
+    return min(max(_GAIN * wake_up, _LEAST_WORTH), _MOST_WORTH), min(_LINGER * wake_up, _LONGEST)
 
 
 _pools = _Pools()

@@ -224,7 +224,7 @@ int main(int count, char **arguments) {
     const double end = seconds() + (count > 1 ? atof(arguments[1]) : 1);
     pthread_t stoppers[STOPPERS];
     for (size_t i = 0; i < CREWS; i++) {
-        crews[i] = crew_new(i + WORKERS, 100e-6);
+        crews[i] = crew_new(i + WORKERS, 100e-6, 50e-6 * (double)i);
     }
     for (size_t i = 0; i < CALLERS; i++) {
         callers[i].random = (unsigned)i + 1;

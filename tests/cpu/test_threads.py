@@ -180,9 +180,16 @@ def test_a_dispatch_beside_another_one_can_be_interrupted(counter: CompiledKerne
     assert count(counter) == 64 * GROUPS
 
 
-def test_workers_take_parts_of_several_dispatches_in_turn() -> None:
+@pytest.fixture(params=[0.0, 2e-3], ids=["workers sleep", "workers linger"])
+def lingering(request: pytest.FixtureRequest) -> float:
+    """The seconds until workers sleep."""
+    seconds: float = request.param
+    return seconds
+
+
+def test_workers_take_parts_of_several_dispatches_in_turn(lingering: float) -> None:
     """More callers than one leave a place for some worker, which helps all of them."""
-    pool, helped, lock = Pool(4), dict[int, str](), threading.Lock()
+    pool, helped, lock = Pool(4, 1e-4, lingering), dict[int, str](), threading.Lock()
     callers: set[int] = set()
 
     def dispatch(name: str) -> None:
@@ -203,9 +210,9 @@ def test_workers_take_parts_of_several_dispatches_in_turn() -> None:
     assert any("aba" in names or "bab" in names for names in others), others
 
 
-def test_callers_count_as_workers() -> None:
+def test_callers_count_as_workers(lingering: float) -> None:
     """So no more threads compute than a pool has workers, once each has ended its part."""
-    pool, now, most, lock = Pool(2), 0, 0, threading.Lock()
+    pool, now, most, lock = Pool(2, 1e-4, lingering), 0, 0, threading.Lock()
     begun = threading.Barrier(2)
 
     def task(begin: int, end: int) -> None:
@@ -263,7 +270,7 @@ def at_memory(address: int | None, scratch: int) -> bool:
 marks: dict[int, int] = {}
 
 
-def test_each_worker_has_memory_of_its_own() -> None:
+def test_each_worker_has_memory_of_its_own(lingering: float) -> None:
     marks.clear()
     done: list[int] = []
 
@@ -271,13 +278,13 @@ def test_each_worker_has_memory_of_its_own() -> None:
         time.sleep(2e-3 * (end - begin))
         done.extend(range(begin, end))
 
-    run(Pool(3), task, 50, scratch=256)
+    run(Pool(3, 1e-4, lingering), task, 50, scratch=256)
     assert sorted(done) == list(range(50))
     assert len(set(marks.values())) == len(marks) == 3
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not say where threads may run")
-def test_other_workers_stay_off_the_processor_of_the_caller() -> None:
+def test_other_workers_stay_off_the_processor_of_the_caller(lingering: float) -> None:
     """Where the system wakes them there, they wait behind the caller for milliseconds."""
     mine, caller, seen = os.sched_getaffinity(0), threading.get_ident(), dict[int, set[int]]()
 
@@ -285,7 +292,7 @@ def test_other_workers_stay_off_the_processor_of_the_caller() -> None:
         seen[threading.get_ident()] = os.sched_getaffinity(0)
         time.sleep(1e-3 * (end - begin))
 
-    pool = Pool(2)
+    pool = Pool(2, 1e-4, lingering)
     for _ in range(3):
         run(pool, task, 20)
     assert seen.pop(caller) == mine == os.sched_getaffinity(0)
@@ -294,8 +301,8 @@ def test_other_workers_stay_off_the_processor_of_the_caller() -> None:
     assert other <= mine
 
 
-def test_parts_cover_everything_once_and_get_smaller() -> None:
-    pool, sizes = Pool(4), list[tuple[int, int]]()
+def test_parts_cover_everything_once_and_get_smaller(lingering: float) -> None:
+    pool, sizes = Pool(4, 1e-4, lingering), list[tuple[int, int]]()
 
     def task(begin: int, end: int) -> None:
         sizes.append((begin, end))
@@ -342,7 +349,7 @@ def test_a_slow_first_thread_does_not_make_many_parts() -> None:
     assert ends[-1][1] == 1 << 20
 
 
-def test_quick_first_threads_do_not_leave_all_else_to_one_worker() -> None:
+def test_quick_first_threads_do_not_leave_all_else_to_one_worker(lingering: float) -> None:
     """Workgroups that return at once say little about the others."""
     workers = set[int]()
 
@@ -350,8 +357,23 @@ def test_quick_first_threads_do_not_leave_all_else_to_one_worker() -> None:
         workers.add(threading.get_ident())
         time.sleep(1e-3 * max(0, end - max(begin, 10)))
 
-    run(Pool(2), task, 60)
+    run(Pool(2, 1e-4, lingering), task, 60)
     assert len(workers) == 2
+
+
+@pytest.mark.parametrize("lingers", [True, False])
+def test_a_worker_that_lingers_is_called_for_less_work(lingers: bool) -> None:
+    pool, workers = Pool(2, 10.0, 60.0 if lingers else 0.0), set[int]()
+
+    def task(begin: int, end: int) -> None:
+        workers.add(threading.get_ident())
+        time.sleep(1e-3 * (end - begin))
+
+    run(pool, task, 50, each=1.0)
+    assert len(workers) == 2, "50 s of work are worth waking one"
+    workers.clear()
+    run(pool, task, 50, each=1e-3)
+    assert len(workers) == (2 if lingers else 1)
 
 
 @pytest.mark.parametrize(("alone", "together", "is_alone"), [(1e-4, 2e-2, True), (2e-2, 1e-4, False)])

@@ -40,7 +40,7 @@ typedef struct Shared {
     uint64_t least;       // the size of the smallest part
     uint64_t begin, most; // where the next part begins; the size of the largest one
     size_t copied;        // bytes of the private copies of a worker
-    size_t working;       // how many workers are in the job, or called to it, beside the caller
+    atomic_size_t working; // how many workers are in the job, or called to it, beside the caller
     bool is_alone;        // whether no other worker may join it as yet
     Done alone, together; // by the caller then, and by all workers afterwards
     pthread_cond_t *left; // signalled when the last of them leaves
@@ -62,7 +62,8 @@ typedef struct {
     Crew *crew;
     pthread_t thread;
     pthread_cond_t call;
-    bool is_started, is_called;
+    atomic_bool is_called;
+    bool is_started, is_lingering;
     Processors processors;
     Runner *runner;
     char *memory; // scratch, kept from job to job
@@ -75,14 +76,15 @@ struct Crew {
     pid_t process;
     size_t size;         // workers, of which one is a caller
     double worth_waking; // seconds of work
+    double lingering;    // seconds that whoever waits does so without sleeping
     Worker *workers;     // all but callers
     Runner *runners;
-    pthread_mutex_t lock; // for all that follows, and for shared jobs
-    bool is_closed;
+    pthread_mutex_t lock; // for all that follows, and for shared jobs; who lingers reads without it
+    atomic_bool is_closed;
     Shared *ring; // a shared job; null if there is none
     Seat *seats;  // that no caller uses
     Copies *spare;
-    size_t callers, working; // how many callers there are, and workers beside them that are in jobs or called
+    atomic_size_t callers, working; // how many callers there are, and workers beside them that are in jobs or called
 };
 
 // Threads of the dispatch, whether other workers do others meanwhile, how long they took, and when they were done.
@@ -102,6 +104,15 @@ static uint64_t threads_in(double seconds, const Job *job) {
 }
 
 static void *serve(void *argument);
+
+// Leaves the processor to its other thread, if it has one, in a loop that waits for another processor.
+static void relax(void) {
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("yield");
+#endif
+}
 
 // Whether the worker has a thread, which is started at the first call.
 static bool is_ready(Worker *worker) {
@@ -155,20 +166,20 @@ static bool join(Worker *worker) {
     return job->private_count == 0 || worker->copies != NULL;
 }
 
-// Whether the remaining work is worth waking another worker.
-static bool is_worth_calling(const Crew *crew, const Shared *shared) {
+// Whether the remaining work is worth so many seconds until another worker begins.
+static bool is_worth(double waking, const Crew *crew, const Shared *shared) {
     const double seconds = shared->job->each * (double)(shared->job->count - shared->begin);
-    const double worth = crew->worth_waking + PER_COPIED_BYTE * (double)shared->copied;
+    const double worth = waking + PER_COPIED_BYTE * (double)shared->copied;
     return has_place(crew) && seconds >= worth * (double)(shared->working + 1);
 }
 
-// Wakes as many workers as the remaining work is worth.
-static void call_others(Crew *crew, Shared *shared) {
+// Calls as many of the workers that linger, or else sleep, as the remaining work is worth.
+static void call_those(bool linger, Crew *crew, Shared *shared) {
     for (Worker *worker = crew->workers; worker < crew->workers + crew->size - 1; worker++) {
-        if (!is_worth_calling(crew, shared)) {
+        if (!is_worth(linger ? WORTH_TAKING : crew->worth_waking, crew, shared)) {
             return;
         }
-        if (worker->shared != NULL) {
+        if (worker->shared != NULL || worker->is_lingering != linger) {
             continue;
         }
         if (!is_ready(worker)) {
@@ -182,6 +193,17 @@ static void call_others(Crew *crew, Shared *shared) {
         worker->is_called = true;
         pthread_cond_signal(&worker->call);
     }
+}
+
+// Calls as many workers as the remaining work is worth: first those that begin at once.
+static void call_others(Crew *crew, Shared *shared) {
+    call_those(true, crew, shared);
+    call_those(false, crew, shared);
+}
+
+// Whether calling another worker is worth it even if all sleep.
+static bool is_worth_waking(const Crew *crew, const Shared *shared) {
+    return is_worth(crew->worth_waking, crew, shared);
 }
 
 // Whether one worker does the job in less time than all of them, or that is to be found out.
@@ -228,7 +250,7 @@ static bool take(Crew *crew, Shared *shared, Part *part) {
     }
     const uint64_t left = job->count - shared->begin;
     if (left > 0) {
-        shared->is_alone = shared->is_alone && (is_better_alone(crew, job) || !is_worth_calling(crew, shared));
+        shared->is_alone = shared->is_alone && (is_better_alone(crew, job) || !is_worth_waking(crew, shared));
         if (!shared->is_alone) {
             call_others(crew, shared);
         }
@@ -302,6 +324,20 @@ static void serve_once(Worker *worker) {
     note(shared, &part);
 }
 
+// Waits for a call without sleeping, since jobs often come one after another, and a thread takes longer to wake than
+// many of them take; not if callers need the processors. The lock is held before and after.
+static void linger(Worker *worker) {
+    Crew *crew = worker->crew;
+    const double end = now() + crew->lingering;
+    worker->is_lingering = true;
+    pthread_mutex_unlock(&crew->lock);
+    while (!worker->is_called && !crew->is_closed && has_place(crew) && now() < end) {
+        relax();
+    }
+    pthread_mutex_lock(&crew->lock);
+    worker->is_lingering = false;
+}
+
 // The thread function of a worker.
 static void *serve(void *argument) {
     Worker *worker = argument;
@@ -310,7 +346,12 @@ static void *serve(void *argument) {
     pthread_mutex_lock(&crew->lock);
     while (!crew->is_closed) {
         if (!worker->is_called) {
+            linger(worker);
+        }
+        if (!worker->is_called && !crew->is_closed) {
             pthread_cond_wait(&worker->call, &crew->lock);
+        }
+        if (!worker->is_called) {
             continue;
         }
         worker->is_called = false;
@@ -324,6 +365,16 @@ static void *serve(void *argument) {
     }
     pthread_mutex_unlock(&crew->lock);
     return NULL;
+}
+
+// Waits without sleeping, for a short time, until all other workers have left a job. The lock is held before and after.
+static void wait_awake(Crew *crew, const Shared *shared) {
+    const double end = now() + crew->lingering;
+    pthread_mutex_unlock(&crew->lock);
+    while (shared->working > 0 && now() < end) {
+        relax();
+    }
+    pthread_mutex_lock(&crew->lock);
 }
 
 // Waits for a condition, but not much longer than an interrupt may have to wait. The lock is held.
@@ -443,6 +494,9 @@ static bool finish(Caller *caller, Shared *shared) {
     Crew *crew = caller->crew;
     pthread_mutex_lock(&crew->lock);
     call_off(crew, shared);
+    if (shared->working > 0) {
+        wait_awake(crew, shared);
+    }
     while (shared->working > 0) {
         wait_a_while(crew, &caller->seat->left);
         pthread_mutex_unlock(&crew->lock);
@@ -560,7 +614,7 @@ void crew_leave(Caller *caller) {
     pthread_mutex_unlock(&crew->lock);
 }
 
-Crew *crew_new(size_t size, double worth_waking) {
+Crew *crew_new(size_t size, double worth_waking, double lingering) {
     Crew *crew = calloc(1, sizeof *crew);
     Worker *workers = calloc(size, sizeof *workers);
     Runner *runners = calloc(size, sizeof *runners);
@@ -573,6 +627,7 @@ Crew *crew_new(size_t size, double worth_waking) {
     crew->process = getpid();
     crew->size = size;
     crew->worth_waking = worth_waking;
+    crew->lingering = lingering;
     crew->workers = workers;
     crew->runners = runners;
     pthread_mutex_init(&crew->lock, NULL);

@@ -65,8 +65,8 @@ typedef struct {
 } Caller;
 
 // Null if out of memory. Threads are started when they are first needed; a sleeping one is woken for so many seconds of
-// work at least.
-Crew *crew_new(size_t workers, double worth_waking);
+// work at least. After a job a worker lingers, awake, for so many seconds.
+Crew *crew_new(size_t workers, double worth_waking, double lingering);
 
 size_t crew_size(const Crew *crew);
 

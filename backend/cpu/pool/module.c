@@ -222,8 +222,8 @@ static PyObject *pool_run_sequence(PyObject *self, PyObject *arguments) {
 static PyObject *pool_new(PyTypeObject *type, PyObject *arguments, PyObject *names) {
     (void)names;
     Py_ssize_t workers;
-    double worth_waking = WORTH_WAKING;
-    if (!PyArg_ParseTuple(arguments, "n|d:Pool", &workers, &worth_waking)) {
+    double worth_waking = WORTH_WAKING, lingering = 0;
+    if (!PyArg_ParseTuple(arguments, "n|dd:Pool", &workers, &worth_waking, &lingering)) {
         return NULL;
     }
     if (workers < 1 || workers > 1 << 16) {
@@ -231,7 +231,7 @@ static PyObject *pool_new(PyTypeObject *type, PyObject *arguments, PyObject *nam
     }
     const allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     PyObject *self = allocate(type, 0);
-    if (self != NULL && (((Pool *)self)->crew = crew_new((size_t)workers, worth_waking)) == NULL) {
+    if (self != NULL && (((Pool *)self)->crew = crew_new((size_t)workers, worth_waking, lingering)) == NULL) {
         Py_DECREF(self);
         return PyErr_NoMemory();
     }
