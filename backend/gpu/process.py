@@ -96,9 +96,10 @@ class WorkerProcess:
     def ending(self, number: int) -> GpuError:
         """Why the child of that number has ended."""
         child = self._child
-        if child is not None and child.number == number:
-            return child.ending()
-        return self._last_end[1] if self._last_end[0] == number else GpuError("crash", "the GPU process has ended")
+        found = child.ending() if child is not None and child.number == number else None
+        if self._last_end[0] == number:  # another thread knows, which may have closed the log before it was read here
+            return self._last_end[1]
+        return found or GpuError("crash", "the GPU process has ended")
 
     def close(self) -> None:
         """Ends the child, if one runs. A later request starts another."""
@@ -129,8 +130,8 @@ class WorkerProcess:
         return self._child
 
     def _drop(self, child: _Child, reason: GpuError) -> None:
-        self._child = None
         self._last_end = child.number, reason
+        self._child = None
         child.abandon()
 
 
@@ -239,10 +240,15 @@ def _environment() -> dict[str, str]:
 
 
 def _last_words(log: IO[bytes]) -> str:
-    """The last Rust panic on standard error, without the path of the source file; else its last line."""
-    size = log.seek(0, os.SEEK_END)
-    log.seek(max(0, size - _LAST_WORDS_BYTES))
-    text = log.read().decode(errors="replace")
+    """The last Rust panic on standard error, without the path of the source file; else its last line. Nothing if the log
+    is closed, which another thread may do at any time.
+    """
+    try:
+        size = log.seek(0, os.SEEK_END)
+        log.seek(max(0, size - _LAST_WORDS_BYTES))
+        text = log.read().decode(errors="replace")
+    except ValueError:
+        return ""
     panics = re.findall(r"panicked at \S*?((?:naga|wgpu)[^/\s]*/\S+?):\n(.+)", text)
     if panics:
         place, message = panics[-1]

@@ -239,6 +239,23 @@ def test_a_child_killed_between_calls_is_replaced(device: GpuDevice) -> None:
     assert device.worker_pid != killed
 
 
+def test_why_a_child_ended_while_another_thread_replaces_it(device: GpuDevice, monkeypatch: pytest.MonkeyPatch) -> None:
+    number, pid, wait = device.start(), device.worker_pid, subprocess.Popen.wait
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+
+    def late(popen: subprocess.Popen[bytes], timeout: float | None = None) -> int:
+        """The other thread comes when this one knows that the child has ended, and asks for its last words."""
+        status = wait(popen, timeout)
+        monkeypatch.undo()
+        assert device.start() != number
+        return status
+
+    monkeypatch.setattr(subprocess.Popen, "wait", late)
+    assert "SIGKILL" in str(device.ending(number))
+    assert device.worker_pid not in (None, pid)
+
+
 def test_close_ends_the_child(device: GpuDevice) -> None:
     scale(device)
     pid = device.worker_pid
