@@ -240,8 +240,8 @@ def _environment() -> dict[str, str]:
 
 
 def _last_words(log: IO[bytes]) -> str:
-    """The last Rust panic on standard error, without the path of the source file; else its last line. Nothing if the log
-    is closed, which another thread may do at any time.
+    """The last Rust panic on standard error, without the path of the source file; else its last line. Nothing if the
+    log is closed, which another thread may do at any time.
     """
     try:
         size = log.seek(0, os.SEEK_END)
