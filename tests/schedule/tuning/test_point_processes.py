@@ -12,6 +12,7 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import pytest
@@ -245,10 +246,11 @@ def test_a_search_with_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nest_tuning, "number_of_processes", lambda _: 2)
     monkeypatch.setattr(NestProblem, "prepare", noted)
     best = tinct.parse_nest(ROW_SUMS).tune(SIZES, seconds=5, reassociate=True)
-    measured = [it for it in best.attempts if it.status == "measured"]
-    assert {it.point for it in measured} <= set(prepared)
-    assert all(it.compiling is not None and 0 < it.compiling < 5 for it in measured)
-    assert f"compiling {len(measured)} took 0." in best.report
+    assert {it.point for it in best.attempts if it.status == "measured"} <= set(prepared)
+    compiling = [it.compiling for it in best.attempts if it.compiling is not None]
+    assert compiling, "all but those whose machine code is that of another"
+    assert min(compiling) > 0
+    assert f"compiling {len(compiling)} took {median(compiling):.2g} s each" in best.report
     assert len(set(prepared)) == len(prepared)
     x = np.random.default_rng(0).random((24, 200), np.float32)
     assert np.allclose(best.run({"x": x})["sums"], x.sum(axis=1), rtol=1e-5)
