@@ -37,14 +37,14 @@ typedef struct Shared {
     struct Shared *previous, *next; // the jobs of the crew are a ring
     Job *job;
     Stop *stop;
-    uint64_t least;       // the size of the smallest part
-    uint64_t begin, most; // where the next part begins; the size of the largest one
-    size_t copied;        // bytes of the private copies of a worker
+    uint64_t least;        // the size of the smallest part
+    uint64_t begin, most;  // where the next part begins; the size of the largest one
+    size_t copied;         // bytes of the private copies of a worker
     atomic_size_t working; // how many workers are in the job, or called to it, beside the caller
-    bool is_alone;        // whether no other worker may join it as yet
-    Done alone, together; // by the caller then, and by all workers afterwards
-    pthread_cond_t *left; // signalled when the last of them leaves
-    Copies *copies;       // of all of them
+    bool is_alone;         // whether no other worker may join it as yet
+    Done alone, together;  // by the caller then, and by all workers afterwards
+    pthread_cond_t *left;  // signalled when the last of them leaves
+    Copies *copies;        // of all of them
     Processors processors;
 } Shared;
 
@@ -173,13 +173,13 @@ static bool is_worth(double waking, const Crew *crew, const Shared *shared) {
     return has_place(crew) && seconds >= worth * (double)(shared->working + 1);
 }
 
-// Calls as many of the workers that linger, or else sleep, as the remaining work is worth.
-static void call_those(bool linger, Crew *crew, Shared *shared) {
+// Calls as many of the workers that linger, or of those that sleep, as the remaining work is worth.
+static void call_idle(bool are_lingering, Crew *crew, Shared *shared) {
     for (Worker *worker = crew->workers; worker < crew->workers + crew->size - 1; worker++) {
-        if (!is_worth(linger ? WORTH_TAKING : crew->worth_waking, crew, shared)) {
+        if (!is_worth(are_lingering ? WORTH_TAKING : crew->worth_waking, crew, shared)) {
             return;
         }
-        if (worker->shared != NULL || worker->is_lingering != linger) {
+        if (worker->shared != NULL || worker->is_lingering != are_lingering) {
             continue;
         }
         if (!is_ready(worker)) {
@@ -197,13 +197,8 @@ static void call_those(bool linger, Crew *crew, Shared *shared) {
 
 // Calls as many workers as the remaining work is worth: first those that begin at once.
 static void call_others(Crew *crew, Shared *shared) {
-    call_those(true, crew, shared);
-    call_those(false, crew, shared);
-}
-
-// Whether calling another worker is worth it even if all sleep.
-static bool is_worth_waking(const Crew *crew, const Shared *shared) {
-    return is_worth(crew->worth_waking, crew, shared);
+    call_idle(true, crew, shared);
+    call_idle(false, crew, shared);
 }
 
 // Whether one worker does the job in less time than all of them, or that is to be found out.
@@ -250,7 +245,8 @@ static bool take(Crew *crew, Shared *shared, Part *part) {
     }
     const uint64_t left = job->count - shared->begin;
     if (left > 0) {
-        shared->is_alone = shared->is_alone && (is_better_alone(crew, job) || !is_worth_waking(crew, shared));
+        const bool is_worth_waking = is_worth(crew->worth_waking, crew, shared);
+        shared->is_alone = shared->is_alone && (is_better_alone(crew, job) || !is_worth_waking);
         if (!shared->is_alone) {
             call_others(crew, shared);
         }
