@@ -189,8 +189,8 @@ static void call_idle(bool are_lingering, Crew *crew, Shared *shared) {
             shared->processors = processors_but_this();
         }
         processors_move(worker->thread, &worker->processors, &shared->processors);
+        worker->is_called = true; // before its place is taken, for which it would stop lingering
         assign(worker, shared);
-        worker->is_called = true;
         pthread_cond_signal(&worker->call);
     }
 }
@@ -321,8 +321,9 @@ static void serve_once(Worker *worker) {
 }
 
 // Waits for a call without sleeping, since jobs often come one after another, and a thread takes longer to wake than
-// many of them take; not if callers need the processors. The lock is held before and after.
-static void linger(Worker *worker) {
+// many of them take; not if callers need the processors. Whether a call came, which may be taken back by now, or the
+// end of the crew. The lock is held before and after.
+static bool linger(Worker *worker) {
     Crew *crew = worker->crew;
     const double end = now() + crew->lingering;
     worker->is_lingering = true;
@@ -330,8 +331,10 @@ static void linger(Worker *worker) {
     while (!worker->is_called && !crew->is_closed && has_place(crew) && now() < end) {
         relax();
     }
+    const bool is_needed = worker->is_called || crew->is_closed;
     pthread_mutex_lock(&crew->lock);
     worker->is_lingering = false;
+    return is_needed;
 }
 
 // The thread function of a worker.
@@ -341,10 +344,8 @@ static void *serve(void *argument) {
     runner_begin_worker(worker->runner);
     pthread_mutex_lock(&crew->lock);
     while (!crew->is_closed) {
-        if (!worker->is_called) {
-            linger(worker);
-        }
-        if (!worker->is_called && !crew->is_closed) {
+        const bool is_idle = !worker->is_called && !linger(worker);
+        if (is_idle && !worker->is_called && !crew->is_closed) {
             pthread_cond_wait(&worker->call, &crew->lock);
         }
         if (!worker->is_called) {

@@ -278,8 +278,10 @@ class GangMemory(LaneVectors):
 
     def _load_strided(self, run: Run, address: LaneAddress, mask: str | None) -> str:
         """Elements at even distances: by a gather, or lane by lane where that takes less time."""
+        if self._values.is_brief():
+            return self._vector_memory.rare_gather(self._strided(run, address), address.leaf, mask)
         costs = costs_so_far().access
-        if mask is not None or costs.gather <= costs.loads or self._values.is_brief():
+        if mask is not None or costs.gather <= costs.loads:
             return self._vector_memory.gather(self._strided(run, address), address.leaf, mask)
         return self._vector_memory.load_each(self._places(run, address), address.leaf)
 
