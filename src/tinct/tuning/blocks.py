@@ -16,10 +16,10 @@ from ..ir.schedule.nodes import Decisions, Execution, Keep, Level, Load, Locatio
 from .choices import Facts, with_workgroups
 from .level_patterns import Levels
 
-_LANES: Final = (16, 32, 64, 256)
-"""The invocations along the dimension of vectors."""
-_MOST_OF_BLOCKS: Final = 64
-"""The most invocations along that dimension where each has several outputs."""
+_VECTORS: Final = (1, 2, 4)
+"""The vectors that the invocations along a dimension fill."""
+_MANY_INVOCATIONS: Final = 256
+"""As many invocations have one output each."""
 _SQUARE: Final = 16
 """The invocations along each dimension of a square."""
 _COLUMNS: Final = (1, 2, 3, 4)
@@ -28,8 +28,8 @@ _ROWS: Final = (1, 4, 6, 8, 12)
 """Rows of a block along another dimension."""
 _ROWS_OF_WINDOWS: Final = (1, 2, 4, 6, 8, 12)
 """The same of a block of a stencil."""
-_LANES_OF_WINDOWS: Final = (16, 32)
-"""The invocations along that dimension where what is summed up is written out."""
+_VECTORS_OF_WINDOWS: Final = (1, 2)
+"""The vectors that the invocations fill where what is summed up is written out."""
 _MOST_WRITTEN: Final = 8
 """The longest window that is written out."""
 _ACROSS: Final = (4, 8)
@@ -58,8 +58,8 @@ def blocks(facts: Facts) -> Iterator[Decisions]:
 
 
 def _of_pair(facts: Facts, free: list[str], along: str, other: str | None) -> Iterator[Decisions]:
-    for lanes, columns, rows in product(_LANES, _COLUMNS, _ROWS if other else (1,)):
-        is_wide = lanes > _MOST_OF_BLOCKS and columns * rows > 1
+    for lanes, columns, rows in product(_lanes(facts), _COLUMNS, _ROWS if other else (1,)):
+        is_wide = lanes == _MANY_INVOCATIONS and columns * rows > 1
         if is_wide or columns * rows > _MOST_SUMS or columns * lanes >= 2 * facts.extents[along]:
             continue
         levels = spread(facts, free)
@@ -89,16 +89,16 @@ def windows(facts: Facts) -> Iterator[Decisions]:
             across = [it for it in free if it not in (along, other)]
             for name, count in ((along, 1), *product(across, _ACROSS)):
                 several = _with_several(facts, levels, name, count)
-                for block in _of_window(several, along, other, _MOST_SUMS // count):
+                for block in _of_window(several, along, other, facts.lanes, _MOST_SUMS // count):
                     made = facts.with_levels(Decisions((), ()), block)
                     yield replace(made, order=facts.order_of_blocks(block), peeled=peeled)
 
 
-def _of_window(levels: dict[str, Levels], along: str, other: str, most: int) -> Iterator[dict[str, Levels]]:
+def _of_window(levels: dict[str, Levels], along: str, other: str, lanes: int, most: int) -> Iterator[dict[str, Levels]]:
     """Levels with up to so many outputs of a block along two dimensions."""
-    for lanes, columns, rows in product(_LANES_OF_WINDOWS, _COLUMNS, _ROWS_OF_WINDOWS):
+    for vectors, columns, rows in product(_VECTORS_OF_WINDOWS, _COLUMNS, _ROWS_OF_WINDOWS):
         if columns * rows <= most:
-            its = (*levels[along], *unrolled_level(columns), Level(Execution.INVOCATION, lanes))
+            its = (*levels[along], *unrolled_level(columns), Level(Execution.INVOCATION, vectors * lanes))
             yield levels | {along: its, other: (*levels[other], *unrolled_level(rows))}
 
 
@@ -129,7 +129,7 @@ def passes(facts: Facts) -> Iterator[Decisions]:
         if columns * count <= _MOST_SUMS:
             levels = spread(facts, rows)
             levels |= {
-                it: (*levels[it], *unrolled_level(columns), Level(Execution.INVOCATION, _LANES[0])) for it in along
+                it: (*levels[it], *unrolled_level(columns), Level(Execution.INVOCATION, facts.lanes)) for it in along
             }
             levels[rows[-1]] = (*levels[rows[-1]], *unrolled_level(count))
             blocked = facts.with_levels(Decisions((), ()), levels)
@@ -159,7 +159,7 @@ def _squares(facts: Facts, free: list[str], along: str, other: str) -> Iterator[
 
 def _along_reduction(facts: Facts, free: list[str], along: str) -> Iterator[Decisions]:
     """Invocations share what is carried along a dimension, for one or several elements of the outputs at a time."""
-    for lanes, turns in product(_LANES, (1, 4, 16)):
+    for lanes, turns in product(_lanes(facts), (1, 4, 16)):
         for unrolled in (1, 2, 4):
             levels = spread(facts, free)
             levels[along] = (Level(Execution.LOOP, None), *tree_level(unrolled), Level(Execution.INVOCATION, lanes))
@@ -180,6 +180,11 @@ def _with_grids(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
     yield decisions
     if len(names) == 2:
         yield replace(decisions, grid=names[::-1])
+
+
+def _lanes(facts: Facts) -> tuple[int, ...]:
+    """The invocations along the dimension of vectors."""
+    return (*(it * facts.lanes for it in _VECTORS), _MANY_INVOCATIONS)
 
 
 def _looped(count: int) -> Levels:

@@ -55,6 +55,8 @@ _MOST_JOINING: Final = 64
 """Invocations that join parts, unless other levels are chosen."""
 _FEWEST_IN_ORDER: Final = 4096
 """Elements below which it does not matter in which order they lie: they stay in the first cache."""
+DEFAULT_LANES: Final = 16
+"""The lanes of blocks on GPUs: a fraction of a subgroup, so that several rows of a block share one."""
 _BETWEEN_LOOPS: Final = (Location.REGISTERS, Location.WORKGROUP, Location.STORAGE)
 """Where a value may be that another loop needs."""
 
@@ -62,7 +64,8 @@ _BETWEEN_LOOPS: Final = (Location.REGISTERS, Location.WORKGROUP, Location.STORAG
 @dataclass(frozen=True)
 class Facts:
     """What choices depend on: the nest, its sizes, whether floats may be reassociated, whether the device has
-    subgroups, and whether it is a GPU in hardware.
+    subgroups, whether it is a GPU in hardware, and how many `lanes` a vector of a CPU has: blocks have as many
+    invocations beside each other, or some times as many.
     """
 
     nest: Nest
@@ -70,6 +73,7 @@ class Facts:
     reassociate: bool = False
     has_subgroups: bool = True
     is_hardware: bool = False
+    lanes: int = DEFAULT_LANES
     _part_names: dict[tuple[str, ...], Mapping[str, str]] = field(
         default_factory=dict[tuple[str, ...], Mapping[str, str]], compare=False
     )

@@ -154,13 +154,23 @@ class DecisionSpace:
         read again, passes for values that other loops need, and, for a GPU in hardware, what its memory of workgroups
         and its many loads at a time are for: those that are legal.
         """
+        return self._legal(self._structured())
+
+    def _structured(self) -> Iterable[Decisions]:
         along = sorted(self.facts.in_parts)
         choices = [_WHOLE, *({it: count} for it in along for count in _PARTS)]
         choices += [dict.fromkeys(along, count) for count in _PARTS]
         rows = (self.by_rows(count, parts) for parts in choices for count in _INVOCATIONS)
         others = (*tiles(self.facts), *streams(self.facts)) if self.facts.is_hardware else ()
-        found = dict.fromkeys((*rows, *passes(self.facts), *blocks(self.facts), *others))
-        return self._legal(found)
+        return dict.fromkeys((*rows, *passes(self.facts), *blocks(self.facts), *others))
+
+    def some(self, random: Random, count: int) -> Iterator[Decisions]:
+        """Up to so many structured points, and as many others: a fast one is among them, and they are judged sooner
+        than all.
+        """
+        structured = list(self._structured())
+        yield from self._legal((self.simple(), *random.sample(structured, min(count, len(structured)))))
+        yield from (it for it in (self.sample(random) for _ in range(count)) if it is not None)
 
     def refined(self, point: Decisions) -> Iterator[Decisions]:
         """The point with other numbers of iterations written out in each turn of a loop.

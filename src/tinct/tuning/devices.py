@@ -10,6 +10,7 @@ from ..backend.cpu.threads import available_processors
 from ..base.errors import DeviceError, InputError
 from ..devices import adapter_named
 from ..ir.hints import unknown_name
+from .choices import DEFAULT_LANES
 
 
 def checked_device(device: str) -> str:
@@ -69,3 +70,8 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "unknown"
+
+
+def block_lanes(device: str) -> int:
+    """The invocations that blocks have beside each other, or some times as many: on the CPU those of a vector."""
+    return current_target().vector_bytes // 4 if adapter_named(device) is None else DEFAULT_LANES

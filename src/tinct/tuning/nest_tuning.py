@@ -20,7 +20,7 @@ from .bench import Bench, Dispatched, Job
 from .choices import Facts
 from .cost import cost_of
 from .decision_space import DecisionSpace
-from .devices import checked_device, has_subgroups, identity, is_hardware, versions
+from .devices import block_lanes, checked_device, has_subgroups, identity, is_hardware, versions
 from .kept import Record, keep_record, read_record
 from .measured_rates import rates_of
 from .nest_preparation import NestPreparation, NestRequest, PreparedNest
@@ -42,7 +42,9 @@ _POINTS: Final = 20
 least.
 """
 _REFERENCES: Final = 40
-"""Random points of which the one that is probably the fastest computes what all others are compared with."""
+"""Structured points, and random ones, of which the one that is probably the fastest computes what all others are
+compared with.
+"""
 
 Processes: TypeAlias = PointProcesses[NestRequest, PreparedNest]
 
@@ -123,8 +125,14 @@ class NestProblem:
     def facts(self) -> Facts:
         """What choices depend on."""
         device = self.task.device
-        subgroups, hardware = has_subgroups(device), is_hardware(device)
-        return Facts(self.task.nest, self.task.sizes, self.task.reassociate, subgroups, is_hardware=hardware)
+        return Facts(
+            self.task.nest,
+            self.task.sizes,
+            self.task.reassociate,
+            has_subgroups(device),
+            is_hardware(device),
+            block_lanes(device),
+        )
 
     @cached_property
     def data(self) -> TrialData:
@@ -156,7 +164,8 @@ class NestProblem:
             if not self.checks.is_structure_right(point):
                 structures.setdefault(structure(point), point)
         checked = set(structures.values())
-        found = processes.prepared([NestRequest(it, must_check=it in checked) for it in points])
+        requests = [NestRequest(it, must_check=it in checked) for it in points]
+        found = processes.prepared(requests, meanwhile=lambda: self.reference)
         compiling: dict[Decisions, float] = {}
         for point, made in zip(points, found, strict=False):  # nothing, if there are no processes
             if isinstance(made, Rejected):
@@ -216,23 +225,23 @@ class NestProblem:
     # Tuned sizes
 
     def _compare_with_reference(self, results: Arrays) -> None:
+        if isinstance(self.reference, Rejected):
+            raise self.reference
         shaped = {
             name: results[name][: it.size].view(it.dtype).reshape(it.shape) for name, it in self.data.outputs.items()
         }
         check_results(self.data, self.reference, shaped, "the CPU")
 
     @cached_property
-    def reference(self) -> Arrays:
-        """The outputs at the tuned sizes, by decisions that keep the order of all operations, on the CPU.
-
-        Raises DeviceError if none of them work.
+    def reference(self) -> Arrays | Rejected:
+        """The outputs at the tuned sizes, by decisions that keep the order of all operations, on the CPU; why there are
+        none if no decisions work.
         """
-        facts = Facts(self.task.nest, self.task.sizes, reassociate=False)
+        facts = Facts(self.task.nest, self.task.sizes, reassociate=False, lanes=block_lanes("cpu"))
         rates = rates_of("cpu")
         space = DecisionSpace(facts, lambda it: cost_of(it, rates))
-        random = Random(0)
-        points = [*space.starts(), *(space.sample(random) for _ in range(_REFERENCES))]
-        ranked = sorted({it for it in points if it is not None}, key=lambda it: (space.cost(it).expected, str(it)))
+        points = set(space.some(Random(0), _REFERENCES))
+        ranked = sorted(points, key=lambda it: (space.cost(it).expected, str(it)))
         why = ""
         for point in ranked:
             try:
@@ -241,7 +250,7 @@ class NestProblem:
                 return lowered.run(self.data.inputs, sizes=self.task.sizes, device="cpu", timeout=6 * self.patience)
             except (TinctError, Rejected) as error:
                 why = first_line(error)
-        raise DeviceError(f"nothing computes {self.task.nest.name!r} on the CPU to compare with: {why}")
+        return Rejected("failed", f"nothing computes {self.task.nest.name!r} on the CPU to compare with: {why}")
 
 
 def job_of(lowered: Lowered, nest: Nest, sizes: Mapping[str, int]) -> Job:

@@ -113,8 +113,10 @@ class PointProcesses(Generic[Request, Prepared]):
         """How many points shall be prepared at a time; 1 if there are no processes."""
         return max(_ROUNDS * self._count, 1)
 
-    def prepared(self, requests: Sequence[Request]) -> list[Prepared | Rejected]:
-        """The result of each request; nothing if there are no processes.
+    def prepared(
+        self, requests: Sequence[Request], meanwhile: Callable[[], object] = lambda: None
+    ) -> list[Prepared | Rejected]:
+        """The result of each request; nothing if there are no processes. `meanwhile` is called while they work.
 
         No process works when this returns, so that timings are not disturbed.
         """
@@ -122,6 +124,7 @@ class PointProcesses(Generic[Request, Prepared]):
         if not self._count:
             return []
         answers: list[Future[Prepared | Rejected]] = [self._threads.submit(self._answer, it) for it in requests]
+        meanwhile()
         return [it.result() for it in answers]
 
     def _wait_for_start(self) -> None:

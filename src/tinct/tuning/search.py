@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, takewhile
 from math import exp, inf, log
 from random import Random
 from statistics import fmean
@@ -34,6 +34,8 @@ _STEPS: Final = 10
 _PARENTS: Final = 24
 _STEP: Final = 40
 """How often points are improved in the beginning, and how many have new ones, so many in all, in each step."""
+_SHARE_OF_BREEDING: Final = 0.1
+"""The share of the time after which points are no longer improved before any is measured."""
 _BEAM: Final = 10
 """Points that are measured in a generation, and the fastest, of which the next one is made."""
 _OF_A_KIND: Final = 4
@@ -218,7 +220,7 @@ class Search(Generic[Point]):
         """Search. KeyboardInterrupt ends the search, which keeps what it has found; it is raised if that is nothing."""
         is_whole, is_interrupted = False, False
         try:
-            self._measure_all(self._new(self._starts()))
+            self._measure_starts()
             whole = self.space.whole(MOST_WHOLE)
             if whole is None:
                 self._search_large()
@@ -236,11 +238,18 @@ class Search(Generic[Point]):
 
     # Points
 
-    def _starts(self) -> Sequence[Point]:
-        """The starts of the space but for those that are expected to take far longer than the best of them."""
+    def _measure_starts(self) -> None:
+        """Measure the starts of the space but for those that are expected to take far longer than the best of them;
+        these only if no other one works, as where all take too long to compile. Then it does not matter how late it is.
+        """
         starts = self.space.starts()
         most = _FAR * min(map(self._expected, starts), default=0.0)
-        return [it for it in starts if self._expected(it) <= most]
+        self._measure_all(self._new(it for it in starts if self._expected(it) <= most))
+        left = [it for it in starts if it not in {attempt.point for attempt in self._attempts}]
+        while left and not self._times:
+            self._seen.update(left)
+            self._prepare_first(left)
+            self._try(left.pop(0))
 
     @property
     def _best(self) -> float:
@@ -348,11 +357,13 @@ class Search(Generic[Point]):
 
     def _bred(self, structured: Sequence[Point]) -> list[Point]:
         """Points that were improved by what is expected of them, unless nothing is known of any."""
-        samples = (self.space.sample(self._random) for _ in range(_POOL))
+        until = self.clock() + _SHARE_OF_BREEDING * self.seconds
+        counted = takewhile(lambda _: self.clock() < until, range(_POOL))
+        samples = (self.space.sample(self._random) for _ in counted)
         pool = dict.fromkeys((*structured, *self._unseen(samples)))
         steps = _STEPS if len(set(map(self._expected, pool))) > 1 else 0
         for _ in range(steps):
-            if self._is_over():
+            if self._is_over() or self.clock() >= until:
                 break
             parents = self._varied(pool, _PARENTS)
             made = self._unseen(self._offspring(parents) for _ in range(_STEP if parents else 0))

@@ -24,8 +24,10 @@ from .trial_data import TrialData, small_sizes
 
 _SMALL_SECONDS: Final = 10.0
 """Seconds that an interpreter may take for a check."""
-_MOST_WORK: Final = 5000
-"""Iterations that an interpreter is given in a check; it takes some ten microseconds for each."""
+_MOST_WORK: Final = 15_000
+"""Iterations that an interpreter is given for each dispatch of a check: for as many it takes about as long as compiling
+the dispatch does, 5 to 10 µs for each.
+"""
 
 
 @dataclass
@@ -65,7 +67,7 @@ class SmallChecks:
         legal = [it for it in self._data if not illegal(self._decided(point, it))]
         if not legal:  # a level that is the whole of a small dimension may break a rule
             raise Rejected("failed", "it cannot be checked at small sizes")
-        dear = [it for it in legal if _work(self._decided(point, it)) > _MOST_WORK]
+        dear = [it for it in legal if _is_dear(self._decided(point, it))]
         for data in legal:
             if data not in dear:
                 lowered = self.task.lower(point, data.sizes)
@@ -105,12 +107,14 @@ def _of_structure(level: Level) -> int | None:
     return 3 if factor & (factor - 1) else 2
 
 
-def _work(decided: Decided) -> int:
-    """Iterations of all loops and written-out levels of all dispatches, roughly."""
-    return sum(map(_work_of_stage, stages_of(decided).stages))
+def _is_dear(decided: Decided) -> bool:
+    """Whether the dispatches take longer in an interpreter than to be compiled."""
+    stages = stages_of(decided).stages
+    return sum(map(_work_of_stage, stages)) > _MOST_WORK * len(stages)
 
 
 def _work_of_stage(decided: Decided) -> int:
+    """Iterations of all loops and written-out levels, roughly."""
     spread = prod(max(decided.count(it) or 1, 1) for it in decided.order if decided.kind(it) in AT_ONCE)
     return spread * sum(prod(max(decided.count(it) or 1, 1) for it in decided.path(task)) for task in decided.tasks)
 
