@@ -465,7 +465,7 @@ class GangMemory(LaneVectors):
         start, period = self._runs.pointer(first.pointer, run), run.step // first.leaf.size
         is_whole, size = len(given) == period, run.step * self._threads
         is_past = first.is_only_written and is_whole and self._values.moves_on(run.varying, size)
-        is_past = is_past and self._non_temporal.fill_lines(run.step) and not self._values.has_short_rows()
+        is_past = is_past and self._non_temporal.fill_lines(run) and not self._values.has_short_rows()
 
         def store(mask: str | None) -> None:
             if mask is None and is_past:

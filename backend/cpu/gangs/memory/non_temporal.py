@@ -5,10 +5,11 @@ caches hold, lines that are written once, as a whole, and never read should go s
 a half of the traffic, and cache conflicts between lines at distances of powers of two: transposing 2048² numbers takes
 half as long.
 
-The processor collects stores to a line in one of a few buffers, until the line is whole. Where each store is only a
-part of a line, and more lines than buffers are begun, it has to write lines in parts, which takes several times as
-long as ordinary stores: with 9 arrays of f32 and vectors of 32 bytes, a kernel took twice as long; with rows of a
-workgroup that are half a line, three times.
+The processor collects stores to a line in one of a few buffers, until the line is whole. Loads may need the buffers,
+too. Where each store is only a part of a line, and the rest does not follow soon, lines are written in parts, which
+takes several times as long as ordinary stores. With vectors of 32 bytes that is so if a gang stores to two arrays, or to
+one in a loop, before the next gang stores the rest of the lines: 3×3 stencils took eight times as long (AMD EPYC,
+Zen 3); one store for each gang is faster than ordinary ones.
 
 Where lines that are stored one after another are far apart, as in a transposed matrix, processors do not know early
 which line is next, and wait until it is read. There such stores gain from where the caches of one processor end, as the
@@ -23,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .....ir.hercules import nodes as h
+from .....ir.hercules.graph import positions_of
 from ...layout import ScalarLayout
 from ..analysis.forms import computed_from, form_of
 from ..context import GangContext
@@ -31,8 +33,6 @@ from .runs import Run, moved_on
 from .vector_memory import VectorMemory, memory_type
 
 _LINE = 64
-_MOST_BEGUN = 4
-"""Cache lines that may be begun at the same time. Processors have 8 to 12 buffers, for all their threads together."""
 _FAR = 2048
 """The least number of bytes between lines that are far apart: hardware prefetchers look ahead less far."""
 _SPARSE = 4
@@ -58,14 +58,26 @@ class NonTemporalStores:
         self._context, self._gang = context, context.gang
         plan = context.plan
         nodes = [it for leader in context.body.level_of for it in context.placed.blocks[leader]]
-        self._stores = sum(isinstance(it, h.Write) and plan.of(it).is_only_written for it in nodes)
+        stores = [it for it in nodes if isinstance(it, h.Write) and plan.of(it).is_only_written]
+        self._stores = len({(plan.of(it).parameter, *_position_of_record(it)) for it in stores})
         self._waits = any(isinstance(it, h.Atomic) and plan.of(it).is_shared for it in nodes)
 
-    def fill_lines(self, step: int) -> bool:
-        """Whether stores that are `step` bytes apart from thread to thread fill cache lines soon, and nothing waits."""
-        are_rows_whole = step * self._gang.factors[-1] >= _LINE
-        is_soon = step * self._gang.lanes >= _LINE or (are_rows_whole and self._stores <= _MOST_BEGUN)
-        return is_soon and not self._waits
+    def fill_lines(self, run: Run) -> bool:
+        """Whether the stores of a gang fill cache lines, or those of the next gang do without others between them; and
+        nothing waits for them.
+        """
+        row = self._gang.factors[-1]
+        is_soon = run.step * min(row, self._gang.threads) >= _LINE
+        is_next = run.step * row >= _LINE and self._stores == 1 and not self._is_repeated_elsewhere(run)
+        return (is_soon or is_next) and not self._waits
+
+    def _is_repeated_elsewhere(self, run: Run) -> bool:
+        """Whether the innermost loop in which a gang stores moves on to other lines."""
+        placed = self._context.placed
+        inside = {it.header for it in placed.members.loops.get(self._gang.forks[-1], ())}
+        around = [it for it in placed.loops.around[self._context.site.here] if it.header in inside]
+        moved = moved_on(run.varying, around[-1], placed) if around else (run.step * self._gang.threads, [])
+        return moved is None or bool(moved[1]) or abs(moved[0]) != run.step * self._gang.threads
 
     def are_apart(self, run: Run) -> bool:
         """Whether a gang's run is a line that is far from those stored just before and just after.
@@ -109,3 +121,8 @@ class NonTemporalStores:
                     self._vector_memory.store(data, pointer, leaf, None)
             out.do(f"br label %{done}")
         out.open_merge(done, before)
+
+
+def _position_of_record(write: h.Write) -> Sequence[h.Node]:
+    """The positions of a Write that its record's other scalars have, too: components of vectors are at constants."""
+    return [it for it in positions_of(write.indices) if not isinstance(it, h.ConstantNode)]
