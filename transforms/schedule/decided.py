@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import prod
 
 from ...base.cached import cached_property
@@ -42,8 +43,59 @@ AT_ONCE = (Execution.WORKGROUP, Execution.INVOCATION)
 """What levels are spread over."""
 
 
-_OF_NESTS = ("scope", "closure", "tasks", "homes", "reductions")
-"""Properties that are of a nest, whatever is decided."""
+_MOST_NESTS = 256
+"""Nests whose tasks are remembered: those of a search, and of the stages of its points."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What has to be done for a nest, of which some values are held in memory. How long its arrays are has no part in
+    that: the nest is without them.
+    """
+
+    nest: Nest
+    held: frozenset[str]
+
+    @cached_property
+    def _scope(self) -> Scope:
+        return Scope(self.nest)
+
+    @cached_property
+    def closure(self) -> Closure:
+        """What the nest's statements need."""
+        return Closure(self._scope)
+
+    @cached_property
+    def tasks(self) -> tuple[Task, ...]:
+        """Each task after those that it needs."""
+        return tasks_of(self._scope, self.held)
+
+    @cached_property
+    def demands(self) -> Mapping[Task, Demand]:
+        """What each task uses of others."""
+        return {it: demand_of(it, self._scope, self.held) for it in self.tasks}
+
+    @cached_property
+    def homes(self) -> dict[str, Carry]:
+        """The task behind each carried value and each value that is known at the end of dimensions."""
+        return homes_of([it for it in self.tasks if isinstance(it, Carry)], self._scope)
+
+    @cached_property
+    def reductions(self) -> dict[str, Reduction]:
+        """The carried values that may be accumulated in parts if floats may be reassociated, by name."""
+        carried = [it for task in self.tasks if isinstance(task, Carry) for it in task.fbys]
+        return reductions_of(carried, self._scope, self.closure)
+
+
+@lru_cache(_MOST_NESTS)
+def work_of(nest: Nest, held: frozenset[str]) -> Work:
+    """The work of a nest without arrays. Searches ask for that of the same few again and again."""
+    return Work(nest, held)
+
+
+@lru_cache(_MOST_NESTS)
+def _with_equal_values(nest: Nest, kept: frozenset[str]) -> Nest:
+    return with_equal_values(nest, kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +138,13 @@ class Decided:
     """
 
     def __post_init__(self) -> None:
-        kept = {it.value for it in self.decisions.kept}
+        kept = frozenset(it.value for it in self.decisions.kept)
         if kept:
-            object.__setattr__(self, "nest", with_equal_values(self.nest, kept))
+            object.__setattr__(self, "nest", _with_equal_values(self.nest, kept))
 
     def with_decisions(self, decisions: Decisions) -> Decided:
-        """The same nest with other decisions. What does not depend on these is computed once for both."""
-        made = replace(self, decisions=decisions)
-        if decisions.kept == self.decisions.kept:  # what is kept changes tasks
-            made.__dict__.update({it: getattr(self, it) for it in _OF_NESTS})
-        return made
+        """The same nest with other decisions."""
+        return replace(self, decisions=decisions)
 
     @cached_property
     def scope(self) -> Scope:
@@ -103,20 +152,25 @@ class Decided:
         return Scope(self.nest)
 
     @cached_property
-    def closure(self) -> Closure:
-        """What the nest's statements need."""
-        return Closure(self.scope)
-
-    @cached_property
-    def tasks(self) -> tuple[Task, ...]:
-        """What has to be done, each task after those that it needs."""
-        return tasks_of(self.scope, self.kept)
-
-    @cached_property
     def kept(self) -> frozenset[str]:
         """The values that are kept in memory."""
         values = {it.value: self.scope.values.get(it.value) for it in self.decisions.kept}
         return frozenset(name for name, it in values.items() if it is not None and not isinstance(it, Map))
+
+    @cached_property
+    def work(self) -> Work:
+        """What has to be done, whatever else is decided."""
+        return work_of(replace(self.nest, arrays=()), self.kept)
+
+    @property
+    def closure(self) -> Closure:
+        """What the nest's statements need."""
+        return self.work.closure
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """What has to be done, each task after those that it needs."""
+        return self.work.tasks
 
     def location(self, value: str) -> Location:
         """Where a kept value is."""
@@ -128,25 +182,27 @@ class Decided:
 
     def demand_of(self, task: Task) -> Demand:
         """What a task uses of others."""
-        return demand_of(task, self.scope, self.kept)
+        return self.work.demands[task]
 
-    @cached_property
+    @property
     def homes(self) -> dict[str, Carry]:
         """The task behind each carried value and each value that is known at the end of dimensions."""
-        return homes_of([it for it in self.tasks if isinstance(it, Carry)], self.scope)
+        return self.work.homes
 
     @cached_property
     def reductions(self) -> dict[str, Reduction]:
         """The carried values that may be accumulated in parts, by name."""
-        carries = [it for task in self.tasks if isinstance(task, Carry) for it in task.fbys]
-        found = reductions_of(carries, self.scope, self.closure)
-        return {name: it for name, it in found.items() if it.is_exact or self.reassociate}
+        return {name: it for name, it in self.work.reductions.items() if it.is_exact or self.reassociate}
 
     @cached_property
     def levels(self) -> dict[str, tuple[Level, ...]]:
         """The levels of each dimension, most significant first."""
         given = {it.dimension: it.levels for it in self.decisions.dimensions}
         return {it: given.get(it, (Level(Execution.LOOP, None),)) for it in self.scope.dimensions}
+
+    @cached_property
+    def _kinds(self) -> dict[str, list[Execution]]:
+        return {name: [kind_of(it.execution) for it in its] for name, its in self.levels.items()}
 
     @cached_property
     def order(self) -> tuple[LevelName, ...]:
@@ -190,7 +246,7 @@ class Decided:
         """How a level is executed, but for how what it carries is joined: the kind of a level that is spread over
         workgroups or over invocations is one of these.
         """
-        return kind_of(self.execution(name))
+        return self._kinds[name.dimension][name.level]
 
     def path(self, task: Task) -> tuple[LevelName, ...]:
         """The loops and written-out levels that a task is in, outermost first."""

@@ -43,9 +43,9 @@ from ...ir.schedule.nodes import (
 )
 from ...ir.schedule.reductions import Reduction
 from ...ir.schedule.scope import Scope, Writing, used_by
-from .decided import Decided
+from .decided import Decided, work_of
 from .names import Names, names_of
-from .tasks import Carry, Hold, Task, Write, demand_of, tasks_of
+from .tasks import Carry, Hold, Task, Write, demand_of
 from .vectors import vector_arrays
 
 Quotient: TypeAlias = tuple[Affine, int]
@@ -283,7 +283,7 @@ class _Split:
         absent = _loads_of(self.whole.nest.body) - _loads_of(statements)
         scope = Scope(nest)
         kept = tuple(it for it in self.whole.decisions.kept if it.value in scope.values and it.value not in self.stored)
-        iterated = {name for it in tasks_of(scope) for name in it.dimensions}
+        iterated = {name for it in work_of(replace(nest, arrays=()), frozenset()).tasks for name in it.dimensions}
         iterated |= {name for it in kept for name in scope.dimensions_of(it.value)}
         decisions = _about(self.whole.decisions, iterated.__contains__, absent)
         arrays = {it.name for it in nest.arrays}

@@ -8,12 +8,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ...base.cached import cached_property
 from ...ir.schedule.nodes import Fby, Last, Load, Scatter, Store, Use
 from ...ir.schedule.scope import Scope, Writing, used_by
 
 
-@dataclass(frozen=True, slots=True)
-class Carry:
+class _Hashed:
+    """Tables are by tasks: how their statements hash is computed once for each."""
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(value for name, value in vars(self).items() if name != "_hash"))
+
+    def hash_once(self) -> int:
+        """Their hash."""
+        return self._hash
+
+
+@dataclass(frozen=True)
+class Carry(_Hashed):
     """Values that one loop nest carries along the dimensions `on`, in lexicographic order.
 
     `lasts` are those of values that are no Fby: what the values are in the iterations so far.
@@ -24,18 +37,22 @@ class Carry:
     fbys: tuple[Fby, ...]
     lasts: tuple[Last, ...]
 
+    __hash__ = _Hashed.hash_once
+
     @property
     def values(self) -> tuple[Fby | Last, ...]:
         """All values that are carried."""
         return (*self.fbys, *self.lasts)
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+@dataclass(frozen=True)
+class Write(_Hashed):
     """A store, or what joins values to elements of an output."""
 
     store: Writing
     dimensions: frozenset[str]
+
+    __hash__ = _Hashed.hash_once
 
 
 @dataclass(frozen=True, slots=True)

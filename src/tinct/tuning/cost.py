@@ -297,7 +297,7 @@ class _Model:
         on them.
         """
         scope = self.decided.scope
-        operations, loads, accesses = 0.0, 0.0, 0
+        operations, fused, loads, accesses = 0.0, 0.0, 0.0, 0
         for name in self._needed(task):
             value = scope.values[name]
             if not isinstance(value, (Compute, Load)):
@@ -306,6 +306,7 @@ class _Model:
             if isinstance(value, Compute):
                 points = self._points(name, task)
                 operations += points * self._price(value) / hoisted
+                fused += points * (value.name in self._fused) / hoisted
             else:
                 points = self._elements(value, task)
                 operations += points * _CLAMPED * self._tested(value) / hoisted
@@ -315,9 +316,9 @@ class _Model:
             points = self._count(self._written(task))
             stored, each = self._stored(task.store)
             operations, loads, accesses = operations + points * stored, loads + points * each, accesses + points
-            return _Body(operations, loads, accesses, 0.0)
+            return _Body(operations, fused, loads, accesses, 0.0)
         written = self._count(it for it in self._written(task))
-        return _Body(operations, loads, accesses, float(written))
+        return _Body(operations, fused, loads, accesses, float(written))
 
     def _loaded(self, load: Load) -> float:
         """The loads of a whole vector that one access stands for."""
@@ -375,7 +376,7 @@ class _Model:
         if self.rates.spreads:
             return 1
         body = self._body(task)
-        size = body.operations + body.accesses
+        size = body.operations + body.fused + body.accesses
         most = _MOST_PARTS if size <= _SMALL_BODY else _SOME_PARTS if size <= 2 * _SMALL_BODY else 1
         return min(most, self.lanes.vectors)
 
@@ -492,11 +493,12 @@ def _is_sum(value: Value) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """What a turn of the innermost loop has: operations on vectors, loads of whole vectors that the accesses stand for,
-    accesses, and operations that each wait for the one before.
+    """What a turn of the innermost loop has: operations on vectors, products that are done with their sums, loads of
+    whole vectors that the accesses stand for, accesses, and operations that each wait for the one before.
     """
 
     operations: float
+    fused: float
     loads: float
     accesses: int
     chained: float

@@ -164,13 +164,12 @@ class DecisionSpace:
         others = (*tiles(self.facts), *streams(self.facts)) if self.facts.is_hardware else ()
         return dict.fromkeys((*rows, *passes(self.facts), *blocks(self.facts), *others))
 
-    def some(self, random: Random, count: int) -> Iterator[Decisions]:
-        """Up to so many structured points, and as many others: a fast one is among them, and they are judged sooner
+    def some(self, random: Random, count: int) -> Sequence[Decisions]:
+        """Up to so many structured points, and the simple one: a fast one is among them, and they are judged sooner
         than all.
         """
         structured = list(self._structured())
-        yield from self._legal((self.simple(), *random.sample(structured, min(count, len(structured)))))
-        yield from (it for it in (self.sample(random) for _ in range(count)) if it is not None)
+        return list(self._legal((self.simple(), *random.sample(structured, min(count, len(structured))))))
 
     def refined(self, point: Decisions) -> Iterator[Decisions]:
         """The point with other numbers of iterations written out in each turn of a loop.

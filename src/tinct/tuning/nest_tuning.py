@@ -41,10 +41,8 @@ _POINTS: Final = 20
 """Seconds that compiling and a first run of a point may take, and the points of a search for which there is time at
 least.
 """
-_REFERENCES: Final = 40
-"""Structured points, and random ones, of which the one that is probably the fastest computes what all others are
-compared with.
-"""
+_REFERENCES: Final = 60
+"""Points of which the one that is probably the fastest computes what all others are compared with."""
 
 Processes: TypeAlias = PointProcesses[NestRequest, PreparedNest]
 
@@ -240,7 +238,7 @@ class NestProblem:
         facts = Facts(self.task.nest, self.task.sizes, reassociate=False, lanes=block_lanes("cpu"))
         rates = rates_of("cpu")
         space = DecisionSpace(facts, lambda it: cost_of(it, rates))
-        points = set(space.some(Random(0), _REFERENCES))
+        points = space.some(Random(0), _REFERENCES)
         ranked = sorted(points, key=lambda it: (space.cost(it).expected, str(it)))
         why = ""
         for point in ranked:

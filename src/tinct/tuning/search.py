@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, takewhile
+from itertools import islice
 from math import exp, inf, log
 from random import Random
 from statistics import fmean
@@ -30,6 +30,8 @@ MARGIN: Final = 0.02
 """A point is better than another if it is faster by this share: less is noise."""
 _POOL: Final = 96
 """Random points that are improved, beside the structured ones, before any is measured."""
+_FRUITLESS: Final = 3
+"""Attempts at random points that find none before there are no more: almost all points of the space are illegal."""
 _STEPS: Final = 10
 _PARENTS: Final = 24
 _STEP: Final = 40
@@ -358,9 +360,7 @@ class Search(Generic[Point]):
     def _bred(self, structured: Sequence[Point]) -> list[Point]:
         """Points that were improved by what is expected of them, unless nothing is known of any."""
         until = self.clock() + _SHARE_OF_BREEDING * self.seconds
-        counted = takewhile(lambda _: self.clock() < until, range(_POOL))
-        samples = (self.space.sample(self._random) for _ in counted)
-        pool = dict.fromkeys((*structured, *self._unseen(samples)))
+        pool = dict.fromkeys((*structured, *self._unseen(self._samples(until))))
         steps = _STEPS if len(set(map(self._expected, pool))) > 1 else 0
         for _ in range(steps):
             if self._is_over() or self.clock() >= until:
@@ -369,6 +369,16 @@ class Search(Generic[Point]):
             made = self._unseen(self._offspring(parents) for _ in range(_STEP if parents else 0))
             pool |= dict.fromkeys(made)
         return list(pool)
+
+    def _samples(self, until: float) -> Iterator[Point | None]:
+        """Random points, until it is late, or several attempts after one another find none that is legal."""
+        fruitless = 0
+        for _ in range(_POOL):
+            if fruitless == _FRUITLESS or self.clock() >= until:
+                break
+            point = self.space.sample(self._random)
+            fruitless = fruitless + 1 if point is None else 0
+            yield point
 
     def _varied(self, points: Iterable[Point], most: int) -> list[Point]:
         """The most promising points, at most so many: one of each shape, and few of each kind."""
