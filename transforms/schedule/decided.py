@@ -142,10 +142,6 @@ class Decided:
         if kept:
             object.__setattr__(self, "nest", _with_equal_values(self.nest, kept))
 
-    def with_decisions(self, decisions: Decisions) -> Decided:
-        """The same nest with other decisions."""
-        return replace(self, decisions=decisions)
-
     @cached_property
     def scope(self) -> Scope:
         """The names of the nest."""

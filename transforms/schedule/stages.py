@@ -290,7 +290,7 @@ class _Split:
         private = tuple(it for it in decisions.private if it in arrays)
         decisions = replace(decisions, private=private, kept=kept)
         made = replace(self.whole, nest=nest, decisions=decisions, sizes=sizes, partials=partials, packed=packed)
-        return made.with_decisions(_completed(made))
+        return replace(made, decisions=_completed(made))
 
     def nest(self, statements: Sequence[Statement], name: str) -> Nest:
         whole = self.whole.nest

@@ -38,7 +38,7 @@ from ..transforms.schedule.equal_values import needed_again
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.stages import part_dimensions
 from ..transforms.schedule.tasks import Carry, Task
-from .level_patterns import Levels, part_factors, patterns
+from .level_patterns import MOST_WORKGROUPS, Levels, part_factors, patterns
 
 _WITHOUT_JOINING: Final = {
     Execution.TREE: Execution.UNROLLED,
@@ -86,7 +86,7 @@ class Facts:
 
     def decided(self, decisions: Decisions) -> Decided:
         """The nest with decisions."""
-        return self.plain.with_decisions(decisions)
+        return replace(self.plain, decisions=decisions)
 
     @cached_property
     def extents(self) -> dict[str, int]:
@@ -207,6 +207,21 @@ class Facts:
         stages = tuple(it for it in decisions.stages if it.at is None or it.at in loops)
         grid = decisions.grid if set(decisions.grid) == set(with_workgroups(levels)) else ()
         return replace(decisions, dimensions=dimensions, order=self.usual_order(levels), stages=stages, grid=grid)
+
+    def within_limits(self, decisions: Decisions) -> Decisions:
+        """The decisions, with loops in workgroups of which a dispatch would otherwise have too many along an axis."""
+        levels = self.levels(decisions)
+        looped = {name: self._with_fewer_workgroups(name, its) for name, its in levels.items() if name in self.extents}
+        changed = {name: its for name, its in looped.items() if its != levels[name]}
+        return self.with_levels(decisions, {**levels, **changed}) if changed else decisions
+
+    def _with_fewer_workgroups(self, dimension: str, levels: Levels) -> Levels:
+        first, *rest = levels
+        count = -(-self.extents[dimension] // prod(it.factor or 1 for it in rest))
+        if kind_of(first.execution) is not Execution.WORKGROUP or count <= MOST_WORKGROUPS:
+            return levels
+        turns = 1 << (-(-count // MOST_WORKGROUPS) - 1).bit_length()
+        return (first, Level(Execution.LOOP, turns), *rest)
 
     def _usual_executions(self, dimension: str, levels: Levels) -> Levels:
         """The levels of a dimension; where nothing is carried along it, those that mean the same without joining."""

@@ -13,11 +13,12 @@ from typing import Final
 from ..ir.schedule.nodes import Decisions, Execution, Level, LevelName, Location
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.legality import illegal
+from ..transforms.schedule.stages import stages_of
 from ..transforms.schedule.tasks import Carry
 from .blocks import blocks, passes, tree_level, unrolled_level, windows
 from .choices import CHOICES, MOVES, Facts, other_sharing, sequential
 from .hardware_blocks import streams, tiles
-from .level_patterns import Levels
+from .level_patterns import MOST_WORKGROUPS, Levels
 from .search import Cost
 
 _TRIES: Final = 12
@@ -72,7 +73,7 @@ class DecisionSpace:
     def _judged(self, point: Decisions) -> Cost | None:
         if point not in self._costs:
             decided = self.facts.decided(point)
-            if illegal(decided):
+            if illegal(decided) or not _is_dispatchable(decided):
                 self._costs[point] = None
             else:
                 first = self._same[point] = self._first.setdefault(meaning_of(decided), point)
@@ -100,7 +101,7 @@ class DecisionSpace:
         if free:
             last = free[-1]
             levels[last] = (*levels[last], Level(Execution.INVOCATION, _SIMD))
-            found = self.facts.with_levels(Decisions((), ()), levels)
+            found = self.facts.within_limits(self.facts.with_levels(Decisions((), ()), levels))
             if self.is_legal(found):
                 return found
         return Decisions((), ())
@@ -122,7 +123,8 @@ class DecisionSpace:
         """Blocks of a stencil that load each element once for several outputs: those that cost least of each kind, and
         the next ones, whose costs are too close to tell which is the fastest.
         """
-        points = sorted(self._legal(windows(self.facts)), key=lambda it: self.cost(it).expected)
+        made = map(self.facts.within_limits, windows(self.facts))
+        points = sorted(self._legal(made), key=lambda it: self.cost(it).expected)
         close = [it for it in points if self.cost(it).expected <= _CLOSE * self.cost(points[0]).expected]
         firsts: dict[Hashable, Decisions] = {}
         for point in close:
@@ -147,7 +149,7 @@ class DecisionSpace:
         levels |= {it: (*levels[it], Level(Execution.INVOCATION, invocations)) for it in shared}
         rows = [it for it in facts.extents if it in reduced]
         levels |= {it: (Level(Execution.WORKGROUP, None),) for it in rows[-3:]}
-        return facts.with_levels(Decisions((), ()), levels)
+        return facts.within_limits(facts.with_levels(Decisions((), ()), levels))
 
     def structured(self) -> Iterator[Decisions]:
         """Blocks of outputs in registers, with vectors along each dimension, workgroups for rows that are reduced and
@@ -162,7 +164,8 @@ class DecisionSpace:
         choices += [dict.fromkeys(along, count) for count in _PARTS]
         rows = (self.by_rows(count, parts) for parts in choices for count in _INVOCATIONS)
         others = (*tiles(self.facts), *streams(self.facts)) if self.facts.is_hardware else ()
-        return dict.fromkeys((*rows, *passes(self.facts), *blocks(self.facts), *others))
+        made = (*rows, *passes(self.facts), *blocks(self.facts), *others)
+        return dict.fromkeys(map(self.facts.within_limits, made))
 
     def some(self, random: Random, count: int) -> Sequence[Decisions]:
         """Up to so many structured points, and the simple one: a fast one is among them, and they are judged sooner
@@ -274,6 +277,12 @@ class DecisionSpace:
             return None
         made = self.facts.with_levels(replace(first, order=()), levels)
         return next(self._legal([made]), None)
+
+
+def _is_dispatchable(decided: Decided) -> bool:
+    """Whether no dispatch has more workgroups along an axis than WebGPU allows. All sizes are known."""
+    counts = (it.count(name) or 0 for it in stages_of(decided).stages for name in it.axes(Execution.WORKGROUP))
+    return max(counts, default=0) <= MOST_WORKGROUPS
 
 
 def meaning_of(decided: Decided) -> Hashable:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from tinct import Nest
+from tinct.backend.cpu.target import current_target
 from tinct.ir.schedule.nodes import Execution
 from tinct.ir.schedule.text import parse_decisions, print_decisions
 from tinct.transforms.schedule.decided import Decided
@@ -10,6 +15,7 @@ from tinct.tuning.blocks import blocks, passes, windows
 from tinct.tuning.choices import Facts
 from tinct.tuning.cost import cost_of
 from tinct.tuning.decision_space import DecisionSpace
+from tinct.tuning.devices import block_lanes
 from tinct.tuning.rates import ASSUMED
 
 from .test_cost import product
@@ -37,6 +43,18 @@ def test_blocks_have_rows_and_columns_that_are_no_powers_of_two() -> None:
         )
         factors.add((rows[0], columns[0]))
     assert {(1, 1), (8, 2), (6, 4), (8, 3), (12, 2)} <= factors
+
+
+@pytest.mark.parametrize(("lanes", "expected"), [(4, {4, 8, 16, 256}), (8, {8, 16, 32, 256}), (16, {16, 32, 64, 256})])
+def test_blocks_fill_the_vectors_of_the_processor(lanes: int, expected: set[int]) -> None:
+    facts = replace(space_of({"m": 1000, "n": 777, "inner": 333}).facts, lanes=lanes)
+    levels = [it for point in blocks(facts) for it in facts.levels(point)["j"]]
+    squares = {16}
+    assert {it.factor for it in levels if it.execution is Execution.INVOCATION} == expected | squares
+
+
+def test_lanes_of_blocks_are_those_of_the_processor() -> None:
+    assert block_lanes("cpu") == current_target().vector_bytes // 4
 
 
 def stencil(reach: int) -> Nest:

@@ -8,11 +8,12 @@ from random import Random
 
 import pytest
 
-from tinct import parse_nest
+from tinct import Nest, parse_nest
 from tinct.ir.schedule.nodes import Decisions, Execution, Keep, Level, Location
 from tinct.ir.schedule.text import parse_decisions, print_decisions
 from tinct.transforms.schedule.decided import Decided
 from tinct.transforms.schedule.legality import illegal
+from tinct.transforms.schedule.stages import stages_of
 from tinct.tuning.choices import CHOICES, MOVES, Facts, sequential
 from tinct.tuning.cost import cost_of
 from tinct.tuning.decision_space import DecisionSpace, meaning_of
@@ -21,6 +22,8 @@ from tinct.tuning.rates import ASSUMED
 from ..nests import EVERYTHING, ROW_SUMS, SOFTMAX
 from ..random_nests import random_sample
 from .test_cost import SIZES, product
+
+WORKGROUP = Execution.WORKGROUP
 
 
 def space_of(text: str, sizes: Mapping[str, int], *, reassociate: bool = True) -> DecisionSpace:
@@ -239,7 +242,47 @@ def test_what_points_share_does_not_depend_on_decisions() -> None:
         alone = Decided(facts.nest, point, facts.sizes, facts.reassociate)
         assert space.cost(point) == cost_of(alone, ASSUMED)
         assert facts.decided(point) == alone
-        assert point.kept or facts.decided(point).tasks is facts.plain.tasks
+        assert facts.decided(point).tasks is alone.tasks
+        assert point.kept or alone.tasks is facts.plain.tasks
+
+
+def test_tasks_of_stages_are_found_once() -> None:
+    """Those of points whose stages differ in how long the arrays between them are, and in nothing else."""
+    facts = Facts(product().ir, {"m": 64, "n": 64, "inner": 64})
+    text = "i: workgroup\nj: workgroup * unrolled({}) * invocation(8)\norder: k.0, j.1\nkeep b0 in storage"
+    one, other = (stages_of(facts.decided(parse_decisions(text.format(it)))).stages for it in (2, 4))
+    assert len(one) == len(other) == 2
+    assert one[0].nest.arrays != other[0].nest.arrays
+    assert all(a.tasks is b.tasks for a, b in zip(one, other, strict=True))
+
+
+def test_no_point_has_more_workgroups_than_a_dispatch_may_have() -> None:
+    """Of 2²⁴ elements in workgroups of 256: they go through several each."""
+    nest = Nest("squares")
+    i = nest.dim("n")
+    x = nest.load("x", "f32", [i])
+    nest.store("y", x * x, [i])
+    facts = Facts(nest.ir, {"n": 1 << 24})
+    space, random = DecisionSpace(facts, lambda it: cost_of(it, ASSUMED)), Random(1)
+    many = parse_decisions("i: workgroup * invocation(256)")
+    assert not illegal(facts.decided(many))
+    assert not space.is_legal(many)
+    assert print_decisions(facts.within_limits(many)) == "i: workgroup * loop(2) * invocation(256)\n"
+    few = parse_decisions("i: workgroup * loop(2) * invocation(256)")
+    assert facts.within_limits(few) is few
+    points = [*space.starts(), *space.structured(), *filter(None, (space.sample(random) for _ in range(20)))]
+    counts = {it.count(name) for point in points for it in [facts.decided(point)] for name in it.axes(WORKGROUP)}
+    assert len(counts) > 3
+    assert max(it or 0 for it in counts) <= 65_535
+    assert "loop(4) * invocation(64)" in print_decisions(space.simple())
+
+
+def test_some_points_are_structured_and_legal() -> None:
+    space = space_of(SOFTMAX, {"rows": 8, "columns": 100})
+    every, some = list(space.structured()), list(space.some(Random(1), 10))
+    assert space.simple() in some
+    assert set(some) <= {space.simple(), *every}
+    assert 1 < len(some) <= 11 < len(every)
 
 
 def test_levels_that_mean_the_same_are_one() -> None:

@@ -188,6 +188,51 @@ def test_starts_that_are_expected_to_take_far_longer_are_not_measured() -> None:
     assert (41, 41) not in bench.seen
 
 
+def test_other_starts_are_measured_if_none_works() -> None:
+    """However late it is: such as those that are soon compiled, on a machine where the others take too long."""
+    bench = Bench((5, 3))
+    grid = Modelled(is_small=False, best=bench.best)
+    grid.starts = lambda: [(5, 5), (41, 41), (60, 60)]  # type: ignore[method-assign]
+
+    def measure(point: Point, best: float) -> float:
+        if point == (5, 5):
+            bench.now += 100
+            raise Rejected("failed", "it takes too long to compile")
+        return bench.measure(point, best)
+
+    found = Search(grid, measure, bench.compare, seconds=10, clock=bench.clock).run()
+    assert found.best == (41, 41)
+    assert found.counts == {"failed": 1, "measured": 1}
+
+
+def test_a_space_with_hardly_any_legal_points_is_not_sampled_for_long() -> None:
+    bench, tried = Bench((5, 3)), list[bool]()
+    grid = Grid(is_small=False)
+
+    def sample(random: Random) -> None:
+        tried.append(True)
+
+    grid.sample = sample  # type: ignore[method-assign]
+    assert bench.search(grid, 20).run().best is not None
+    assert len(tried) < 10
+
+
+def test_points_are_not_bred_for_long_before_any_is_measured() -> None:
+    """Each sample takes two seconds to judge."""
+    bench, samples = Bench((5, 3)), list[Point]()
+    grid = Grid(is_small=False)
+
+    def sample(random: Random) -> Point:
+        if len(bench.seen) == 1:
+            samples.append((0, 0))
+        bench.now += 2
+        return random.randrange(SIDE), random.randrange(SIDE)
+
+    grid.sample = sample  # type: ignore[method-assign]
+    bench.search(grid, 100).run()
+    assert len(samples) == 5
+
+
 def test_points_of_one_shape_are_not_measured_together() -> None:
     bench = Bench((41, 23))
     grid = Modelled(is_small=False, best=bench.best)
