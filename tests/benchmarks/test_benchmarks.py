@@ -24,7 +24,7 @@ from benchmarks.report import Result, geometric_means  # noqa: E402
 from benchmarks.runner import Effort, Measurement, measure  # noqa: E402
 from benchmarks.schedules import __main__ as schedules_command  # noqa: E402
 from benchmarks.schedules.bars import bars_of, bars_of_all  # noqa: E402
-from benchmarks.schedules.decisions import read  # noqa: E402
+from benchmarks.schedules.decisions import FOLDER, read  # noqa: E402
 from benchmarks.schedules.measuring import Row  # noqa: E402
 from benchmarks.schedules.problems import problems as nests  # noqa: E402
 from benchmarks.tuning import __main__ as tuning_command  # noqa: E402
@@ -274,13 +274,18 @@ def test_nests_are_compared_with_kernels_by_hand(name: str, tmp_path: Path) -> N
         assert row["notes"] == []
 
 
-@pytest.mark.parametrize(("device", "is_software"), [("cpu", True), ("gpu", True), ("gpu", False)])
-def test_decisions_by_hand_are_legal(device: str, is_software: bool) -> None:
+@pytest.mark.parametrize("file", ["cpu.toml", "cpu_256.toml", "software_gpu.toml", "gpu.toml"])
+def test_decisions_by_hand_are_legal(file: str) -> None:
     known = {it.name: it for it in nests()}
-    for name, texts in read(None, device, is_software=is_software).items():
+    for name, texts in read(FOLDER / file, "cpu").items():
         for text in texts.values():
             for sizes in map(known[name].sizes_for, ("quick", "full", "large")):
                 assert known[name].nest.lower(text, sizes=sizes, reassociate=True).stages
+
+
+@pytest.mark.parametrize(("device", "is_software"), [("cpu", True), ("gpu", True), ("gpu", False)])
+def test_there_are_decisions_by_hand_for_each_kind_of_device(device: str, is_software: bool) -> None:
+    assert {"sum", "product 1024", "softmax"} <= read(None, device, is_software=is_software).keys()
 
 
 def test_bars_are_ratios_of_one_row() -> None:

@@ -11,7 +11,7 @@ from random import Random
 from typing import Final, TypeAlias
 
 from ..base.cached import cached_property
-from ..base.errors import DeviceError, InputError, TinctError
+from ..base.errors import DeviceError, InputError
 from ..buffers import buffer_elements
 from ..ir.schedule.nodes import Decisions, Nest
 from ..ir.schedule.text import parse_decisions, print_decisions, print_nest
@@ -26,7 +26,7 @@ from .measured_rates import rates_of
 from .nest_preparation import NestPreparation, NestRequest, PreparedNest
 from .nest_task import Arrays, Lowered, Task
 from .point_processes import PointProcesses, number_of_processes
-from .rejected import Rejected, first_line, rejecting
+from .rejected import Rejected, rejecting
 from .search import Found, Progress, Search
 from .small_checks import SmallChecks, check_results, structure
 from .trial_data import TrialData
@@ -243,11 +243,12 @@ class NestProblem:
         why = ""
         for point in ranked:
             try:
-                self.checks.check(point)
-                lowered = self.task.lower(point, self.task.sizes)
-                return lowered.run(self.data.inputs, sizes=self.task.sizes, device="cpu", timeout=6 * self.patience)
-            except (TinctError, Rejected) as error:
-                why = first_line(error)
+                with rejecting():
+                    self.checks.check(point)
+                    lowered = self.task.lower(point, self.task.sizes)
+                    return lowered.run(self.data.inputs, sizes=self.task.sizes, device="cpu", timeout=6 * self.patience)
+            except Rejected as error:
+                why = str(error)
         return Rejected("failed", f"nothing computes {self.task.nest.name!r} on the CPU to compare with: {why}")
 
 

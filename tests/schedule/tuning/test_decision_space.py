@@ -274,7 +274,7 @@ def test_no_point_has_more_workgroups_than_a_dispatch_may_have() -> None:
     counts = {it.count(name) for point in points for it in [facts.decided(point)] for name in it.axes(WORKGROUP)}
     assert len(counts) > 3
     assert max(it or 0 for it in counts) <= 65_535
-    assert "loop(4) * invocation(64)" in print_decisions(space.simple())
+    assert "loop(8) * invocation(64)" in print_decisions(space.simple())
 
 
 def test_some_points_are_structured_and_legal() -> None:

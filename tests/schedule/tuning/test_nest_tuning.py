@@ -145,6 +145,27 @@ def test_a_candidate_that_fails() -> None:
     assert found.value.status == "failed"
 
 
+def test_where_nothing_can_be_compared_with_the_cpu_all_candidates_fail() -> None:
+    """Each says why; it is found out once."""
+    nest = other_nest("copy")
+    lowered: list[Decisions] = []
+
+    def lower(decisions: Decisions, sizes: Mapping[str, int]) -> object:
+        if sizes == SIZES:
+            lowered.append(decisions)
+            if len(lowered) > 1:
+                raise AssertionError("a bug of the compiler")
+        return nest.lower(decisions, sizes=sizes)
+
+    its, counts = problem(lower), list[int]()
+    with its.bench:
+        for _ in range(2):
+            with pytest.raises(Rejected, match="nothing computes 'row_sums' on the CPU to compare with: Assertion"):
+                its.measure(Decisions((), ()), float("inf"))
+            counts.append(len(lowered))
+    assert counts[0] == counts[1] > 1
+
+
 def test_points_of_several_dispatches_and_of_atomic_operations() -> None:
     """They are checked, and timed by turns, on buffers of their own, which begin with the first value."""
     nest = tinct.Nest("total")
