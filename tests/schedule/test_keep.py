@@ -292,6 +292,26 @@ def test_loads_in_storage_are_in_the_order_in_which_they_are_read(point: str, de
         assert kernel.run({"a": a, "b": b}, device=device)["c"].tolist() == (a @ b).tolist(), kept
 
 
+@pytest.mark.parametrize(
+    ("rows", "grids"), [(4, [(16, 1, 1), (8, 1, 1), (8, 16, 1)]), (8, [(8, 1, 1), (8, 8, 1)])], ids=["apart", "equal"]
+)
+def test_values_with_other_workgroups_are_stored_by_a_dispatch_of_their_own(
+    rows: int, grids: list[tuple[int, int, int]]
+) -> None:
+    """One for both would have workgroups for each pair of them, which go through the loop and do nothing. As many
+    workgroups share an axis.
+    """
+    sizes = {"m": 64, "n": 64, "inner": 9}
+    point = f"i: workgroup * unrolled({rows})\nj: workgroup * unrolled(2) * invocation(4)\norder: k.0, i.1, j.1\n"
+    lowered = product().lower(point + "keep a0 in storage\nkeep b0 in storage", sizes=sizes)
+    assert [workgroups for _, workgroups in lowered.dispatches(sizes)] == grids
+    a, b = (
+        np.random.default_rng(it).integers(-4, 5, shape).astype(np.float32)
+        for it, shape in ((0, (64, 9)), (1, (9, 64)))
+    )
+    assert lowered.run({"a": a, "b": b})["c"].tolist() == (a @ b).tolist()
+
+
 def test_how_loads_in_storage_lie() -> None:
     sizes = {"m": 7, "n": 11, "inner": 9}
     lowered = product().lower(PACKED["columns"] + "keep b0 in storage", sizes=sizes)

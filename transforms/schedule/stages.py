@@ -235,7 +235,7 @@ class _Split:
     # Stages
 
     def stages(self) -> Stages:
-        numbers = self.numbers()
+        numbers = self._apart(self.numbers())
         last = max(numbers[it] + self.is_split(it) for it in self.base.tasks)
         made = [self.stage(number, numbers) for number in range(last + 1)]
         widths = [(array.name, vector_arrays(it).get(array.name, 1)) for it in made for array in it.nest.arrays]
@@ -255,6 +255,34 @@ class _Split:
                 break
             numbers = found
         return numbers
+
+    def _apart(self, numbers: Mapping[Task, int]) -> Mapping[Task, int]:
+        """The stages, with one of its own for what would not be along all axes of a common grid. There its workgroups
+        along the other axes would go through loops in which they do nothing.
+        """
+        if self.part_dimensions:
+            return numbers
+        apart: dict[Task, int] = {}
+        for number in range(max(numbers.values()) + 1):
+            groups = self._together(number, numbers)
+            axes = self.stage(number, numbers).axes(Execution.WORKGROUP) if len(groups) > 1 else {}
+            along = [{axis for name, axis in axes.items() if name.dimension in _dimensions_of(it)} for it in groups]
+            kinds = [it for at, it in enumerate(along) if it not in along[:at]]
+            first = max(apart.values(), default=-1) + 1
+            apart |= {
+                task: first + kinds.index(its) for group, its in zip(groups, along, strict=True) for task in group
+            }
+        return apart
+
+    def _together(self, number: int, numbers: Mapping[Task, int]) -> list[list[Task]]:
+        """The tasks of a stage, those together that need each other in it."""
+        groups: list[list[Task]] = []
+        for task in self.base.tasks:
+            if numbers[task] == number:
+                needed = [it for it, _ in self._needed(task)]
+                near = [group for group in groups if any(it in group for it in needed)]
+                groups = [it for it in groups if it not in near] + [[*(it for group in near for it in group), task]]
+        return groups
 
     def _needed(self, task: Task) -> Iterator[tuple[Task, int]]:
         """The tasks that a task needs, and how many stages later than each of them it is at least."""
@@ -310,6 +338,10 @@ class _Split:
         combines = tuple(it for it in whole.combines if carried.issuperset(it.carried))
         sizes = (*whole.sizes, *self.part_sizes)
         return Nest(name, sizes, tuple(dimensions), tuple(arrays), tuple(statements), combines)
+
+
+def _dimensions_of(tasks: Iterable[Task]) -> set[str]:
+    return {name for it in tasks for name in it.dimensions}
 
 
 def _loads_of(statements: Iterable[Statement]) -> set[str]:

@@ -68,9 +68,9 @@ def _of_pair(facts: Facts, free: list[str], along: str, other: str | None) -> It
             levels[other] = (*levels[other], *unrolled_level(rows))
         made = facts.with_levels(Decisions((), ()), levels)
         yield from _with_grids(facts, made)
-        kept = _packed(facts, along)
-        if kept and columns * rows >= _FEWEST_PACKED:
-            yield from _with_grids(facts, replace(made, kept=kept))
+        if columns * rows >= _FEWEST_PACKED:
+            for kept in filter(None, (_packed(facts, along), _converted(facts))):
+                yield from _with_grids(facts, replace(made, kept=kept))
 
 
 def windows(facts: Facts) -> Iterator[Decisions]:
@@ -148,13 +148,19 @@ def _packed(facts: Facts, along: str) -> tuple[Keep, ...]:
     return tuple(Keep(it, Location.STORAGE) for it in facts.read_again if {along} < scope.dimensions_of(it))
 
 
+def _converted(facts: Facts) -> tuple[Keep, ...]:
+    """All that blocks load again and again, in storage, if something is computed of it alone: then that is there."""
+    is_any = facts.worth_keeping != facts.read_again
+    return tuple(Keep(it, Location.STORAGE) for it in facts.worth_keeping) if is_any else ()
+
+
 def _squares(facts: Facts, free: list[str], along: str, other: str) -> Iterator[Decisions]:
     """As many invocations along one dimension as along the other, for arrays that are transposed."""
     for turns in (1, 4, 16):
         levels = spread(facts, free)
         levels[along] = (*levels[along], Level(Execution.INVOCATION, _SQUARE))
         levels[other] = (*levels[other], *_looped(turns), Level(Execution.INVOCATION, _SQUARE))
-        yield facts.with_levels(Decisions((), ()), levels)
+        yield from _with_grids(facts, facts.with_levels(Decisions((), ()), levels))
 
 
 def _along_reduction(facts: Facts, free: list[str], along: str) -> Iterator[Decisions]:

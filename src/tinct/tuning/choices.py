@@ -19,6 +19,7 @@ from ..ir.schedule.extents import dimension_sizes
 from ..ir.schedule.nodes import (
     Boundary,
     Buffering,
+    Compute,
     Decisions,
     DimensionLevels,
     ElementType,
@@ -32,7 +33,9 @@ from ..ir.schedule.nodes import (
     Nest,
     Scatter,
     Stage,
+    Use,
 )
+from ..ir.schedule.scope import used_by
 from ..transforms.schedule.decided import AT_ONCE, Decided, kind_of
 from ..transforms.schedule.equal_values import needed_again
 from ..transforms.schedule.legality import illegal
@@ -159,6 +162,19 @@ class Facts:
         plain = self.plain
         loads = {it for task in plain.tasks for it in plain.demand_of(task).loads if self._is_repeated(it, task)}
         return tuple(name for name in plain.scope.values if name in loads)
+
+    @cached_property
+    def worth_keeping(self) -> tuple[str, ...]:
+        """For each of these loads, what is computed of it alone, such as its conversion to another type."""
+        return tuple(map(self._computed_alone, self.read_again))
+
+    def _computed_alone(self, name: str) -> str:
+        users = [it for it in self.nest.body if name in used_by(it)]
+        match users:
+            case [Compute() as following] if sum(isinstance(it, Use) for it in following.operands) == 1:
+                return self._computed_alone(following.name)
+            case _:
+                return name
 
     def _is_repeated(self, load: str, task: Task) -> bool:
         own = self.plain.scope.dimensions_of(load)
@@ -432,7 +448,8 @@ def other_locations(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
     is in the order in which it is read.
     """
     kept = {it.value: it.location for it in decisions.kept}
-    places = dict.fromkeys(facts.read_again, (Location.STORAGE,)) | dict.fromkeys(facts.needed_again, _BETWEEN_LOOPS)
+    inputs = (*facts.read_again, *facts.worth_keeping)
+    places = dict.fromkeys(inputs, (Location.STORAGE,)) | dict.fromkeys(facts.needed_again, _BETWEEN_LOOPS)
     for name, locations in places.items():
         rest = tuple(it for it in decisions.kept if it.value != name)
         if name in kept:

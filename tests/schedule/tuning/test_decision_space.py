@@ -10,10 +10,11 @@ import pytest
 
 from tinct import Nest, parse_nest
 from tinct.ir.schedule.nodes import Decisions, Execution, Keep, Level, Location
-from tinct.ir.schedule.text import parse_decisions, print_decisions
+from tinct.ir.schedule.text import parse_decisions, print_decisions, print_nest
 from tinct.transforms.schedule.decided import Decided
 from tinct.transforms.schedule.legality import illegal
 from tinct.transforms.schedule.stages import stages_of
+from tinct.tuning.blocks import blocks
 from tinct.tuning.choices import CHOICES, MOVES, Facts, sequential
 from tinct.tuning.cost import cost_of
 from tinct.tuning.decision_space import DecisionSpace, meaning_of
@@ -275,6 +276,23 @@ def test_no_point_has_more_workgroups_than_a_dispatch_may_have() -> None:
     assert len(counts) > 3
     assert max(it or 0 for it in counts) <= 65_535
     assert "loop(8) * invocation(64)" in print_decisions(space.simple())
+
+
+def test_what_is_kept_of_loads_is_computed_already() -> None:
+    """What is computed of a load alone, if nothing else needs the load."""
+    nest = Nest("product")
+    i, j, k = nest.dim("m"), nest.dim("n"), nest.dim("inner", name="k")
+    a, b = nest.load("a", "f16", [i, k]), nest.load("b", "f16", [k, j])
+    factor = nest.call("exp", nest.call("f32", b))
+    nest.store("c", nest.reduce("+", nest.call("f32", a) * factor, on=[k]), [i, j])
+    nest.store("d", nest.reduce("+", nest.call("f32", a), on=[k]), [i])
+    facts = Facts(nest.ir, {"m": 512, "n": 512, "inner": 512})
+    assert facts.read_again == ("a0", "b0")
+    first, second = facts.worth_keeping
+    assert first == "a0"
+    assert f"{second}: f32 = inst exp(" in print_nest(nest.ir)
+    kept = {it.value for point in blocks(facts) for it in point.kept}
+    assert kept == {"a0", "b0", second}
 
 
 def test_some_points_are_structured_and_legal() -> None:
