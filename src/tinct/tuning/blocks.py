@@ -26,7 +26,7 @@ _COLUMNS: Final = (1, 2, 3, 4)
 """Vectors of a block."""
 _ROWS: Final = (1, 4, 6, 8, 12)
 """Rows of a block along another dimension."""
-_ROWS_OF_WINDOWS: Final = (1, 2, 4, 6, 8, 12)
+_ROWS_OF_WINDOWS: Final = (1, 2, 3, 4, 6, 8, 12)
 """The same of a block of a stencil."""
 _VECTORS_OF_WINDOWS: Final = (1, 2)
 """The vectors that the invocations fill where what is summed up is written out."""
@@ -155,10 +155,12 @@ def _converted(facts: Facts) -> tuple[Keep, ...]:
 
 
 def _squares(facts: Facts, free: list[str], along: str, other: str) -> Iterator[Decisions]:
-    """As many invocations along one dimension as along the other, for arrays that are transposed."""
+    """As many invocations along one dimension as along the other, for arrays that are transposed. Those along the first
+    one are beside each other.
+    """
     for turns in (1, 4, 16):
         levels = spread(facts, free)
-        levels[along] = (*levels[along], Level(Execution.INVOCATION, _SQUARE))
+        levels[along] = (*levels.pop(along), Level(Execution.INVOCATION, _SQUARE))
         levels[other] = (*levels[other], *_looped(turns), Level(Execution.INVOCATION, _SQUARE))
         yield from _with_grids(facts, facts.with_levels(Decisions((), ()), levels))
 
