@@ -1,8 +1,8 @@
 """Decisions that were written by hand, as the yardstick of the tuner: our files, or one of one's own.
 
-A table for each nest has its decisions under `exact`, and under `contracted` where those for fused products differ. What is
-fast with vectors of 512 bits and 32 registers for them is slow with 256 bits and 16: those decisions have a file of their
-own.
+A table for each nest has its decisions under `exact`, and under `contracted` where those for fused products differ.
+What is fast with vectors of 512 bits and 32 registers for them is slow with 256 bits and 16: those decisions have a
+file of their own.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _WIDE = 64
 
 
 def read(file: Path | None, device: str, *, is_software: bool = True) -> Mapping[str, Mapping[str, str]]:
-    """The tables of a file, or of ours for the kind of device: the CPU, by the width of its vectors, or a GPU, which may
-    be software.
+    """The tables of a file, or of ours for the kind of device: the CPU, by the width of its vectors, or a GPU, which
+    may be software.
     """
     if file is not None:
         return _tables(file)

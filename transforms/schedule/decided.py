@@ -88,7 +88,7 @@ class Work:
 
 
 @lru_cache(_MOST_NESTS)
-def work_of(nest: Nest, held: frozenset[str]) -> Work:
+def _work_of(nest: Nest, held: frozenset[str]) -> Work:
     """The work of a nest without arrays. Searches ask for that of the same few again and again."""
     return Work(nest, held)
 
@@ -156,7 +156,7 @@ class Decided:
     @cached_property
     def work(self) -> Work:
         """What has to be done, whatever else is decided."""
-        return work_of(replace(self.nest, arrays=()), self.kept)
+        return _work_of(replace(self.nest, arrays=()), self.kept)
 
     @property
     def closure(self) -> Closure:

@@ -42,8 +42,8 @@ from ...ir.schedule.nodes import (
     Use,
 )
 from ...ir.schedule.reductions import Reduction
-from ...ir.schedule.scope import Scope, Writing, used_by
-from .decided import Decided, work_of
+from ...ir.schedule.scope import Writing, used_by
+from .decided import Decided
 from .names import Names, names_of
 from .tasks import Carry, Hold, Task, Write, demand_of
 from .vectors import vector_arrays
@@ -265,14 +265,19 @@ class _Split:
         apart: dict[Task, int] = {}
         for number in range(max(numbers.values()) + 1):
             groups = self._together(number, numbers)
-            axes = self.stage(number, numbers).axes(Execution.WORKGROUP) if len(groups) > 1 else {}
-            along = [{axis for name, axis in axes.items() if name.dimension in _dimensions_of(it)} for it in groups]
-            kinds = [it for at, it in enumerate(along) if it not in along[:at]]
+            along = self._axes_of(groups, self.stage(number, numbers)) if len(groups) > 1 else [frozenset[int]()]
+            kinds = list(dict.fromkeys(along))
             first = max(apart.values(), default=-1) + 1
             apart |= {
                 task: first + kinds.index(its) for group, its in zip(groups, along, strict=True) for task in group
             }
         return apart
+
+    def _axes_of(self, groups: Sequence[Sequence[Task]], stage: Decided) -> list[frozenset[int]]:
+        """The axes of workgroups that groups of tasks are along, in a stage with all of them."""
+        axes = stage.axes(Execution.WORKGROUP).items()
+        dimensions = [{name for it in group for name in it.dimensions} for group in groups]
+        return [frozenset(axis for name, axis in axes if name.dimension in its) for its in dimensions]
 
     def _together(self, number: int, numbers: Mapping[Task, int]) -> list[list[Task]]:
         """The tasks of a stage, those together that need each other in it."""
@@ -309,9 +314,10 @@ class _Split:
         packed = {self.stored[it].name: self.packed[it] for it in (*holds, *loaded) if it in self.packed}
         sizes = {**self.whole.sizes, **_known(self.part_sizes, self.whole.sizes)}
         absent = _loads_of(self.whole.nest.body) - _loads_of(statements)
-        scope = Scope(nest)
+        plain = Decided(nest, Decisions((), ()))
+        scope = plain.scope
         kept = tuple(it for it in self.whole.decisions.kept if it.value in scope.values and it.value not in self.stored)
-        iterated = {name for it in work_of(replace(nest, arrays=()), frozenset()).tasks for name in it.dimensions}
+        iterated = {name for it in plain.tasks for name in it.dimensions}
         iterated |= {name for it in kept for name in scope.dimensions_of(it.value)}
         decisions = _about(self.whole.decisions, iterated.__contains__, absent)
         arrays = {it.name for it in nest.arrays}
@@ -338,10 +344,6 @@ class _Split:
         combines = tuple(it for it in whole.combines if carried.issuperset(it.carried))
         sizes = (*whole.sizes, *self.part_sizes)
         return Nest(name, sizes, tuple(dimensions), tuple(arrays), tuple(statements), combines)
-
-
-def _dimensions_of(tasks: Iterable[Task]) -> set[str]:
-    return {name for it in tasks for name in it.dimensions}
 
 
 def _loads_of(statements: Iterable[Statement]) -> set[str]:

@@ -7,8 +7,8 @@ half as long.
 
 The processor collects stores to a line in one of a few buffers, until the line is whole. Loads may need the buffers,
 too. Where each store is only a part of a line, and the rest does not follow soon, lines are written in parts, which
-takes several times as long as ordinary stores. With vectors of 32 bytes that is so if a gang stores to two arrays, or to
-one in a loop, before the next gang stores the rest of the lines: 3×3 stencils took eight times as long (AMD EPYC,
+takes several times as long as ordinary stores. With vectors of 32 bytes that is so if a gang stores to two arrays, or
+to one in a loop, before the next gang stores the rest of the lines: 3×3 stencils took eight times as long (AMD EPYC,
 Zen 3); one store for each gang is faster than ordinary ones.
 
 Where lines that are stored one after another are far apart, as in a transposed matrix, processors do not know early
@@ -76,7 +76,9 @@ class NonTemporalStores:
         placed = self._context.placed
         inside = {it.header for it in placed.members.loops.get(self._gang.forks[-1], ())}
         around = [it for it in placed.loops.around[self._context.site.here] if it.header in inside]
-        moved = moved_on(run.varying, around[-1], placed) if around else (run.step * self._gang.threads, [])
+        if not around:
+            return False
+        moved = moved_on(run.varying, around[-1], placed)
         return moved is None or bool(moved[1]) or abs(moved[0]) != run.step * self._gang.threads
 
     def are_apart(self, run: Run) -> bool:
