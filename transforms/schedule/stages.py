@@ -265,7 +265,9 @@ class _Split:
         apart: dict[Task, int] = {}
         for number in range(max(numbers.values()) + 1):
             groups = self._together(number, numbers)
-            along = self._axes_of(groups, self.stage(number, numbers)) if len(groups) > 1 else [frozenset[int]()]
+            along = [frozenset[int]() for _ in groups]
+            if len(groups) > 1:
+                along = self._axes_of(groups, self.stage(number, numbers))
             kinds = list(dict.fromkeys(along))
             first = max(apart.values(), default=-1) + 1
             apart |= {
