@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Generator, Sequence
 
 import numpy as np
 import pytest
@@ -30,6 +31,17 @@ def cpu_target(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     except InputError as error:
         pytest.skip(str(error))
     return name
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    """Tests that make code for a level of x86-64 are skipped on a processor without it."""
+    try:
+        return (yield)
+    except InputError as error:
+        if re.fullmatch(r"TINCT_CPU_TARGET must be one of .*, not 'x86-64-v[234]'", str(error)):
+            pytest.skip(str(error))
+        raise
 
 
 def numpy_type(type: h.Type) -> np.dtype:
