@@ -18,7 +18,11 @@ class _Hashed:
 
     @cached_property
     def _hash(self) -> int:
-        return hash(tuple(value for name, value in vars(self).items() if name != "_hash"))
+        return hash(tuple(self.__getstate__().values()))
+
+    def __getstate__(self) -> dict[str, object]:
+        """The fields alone: in another process strings hash differently."""
+        return {name: value for name, value in vars(self).items() if name != "_hash"}
 
     def hash_once(self) -> int:
         """Their hash."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
@@ -255,6 +256,16 @@ def test_tasks_of_stages_are_found_once() -> None:
     assert len(one) == len(other) == 2
     assert one[0].nest.arrays != other[0].nest.arrays
     assert all(a.tasks is b.tasks for a, b in zip(one, other, strict=True))
+
+
+def test_tasks_go_to_other_processes_without_their_hash() -> None:
+    """Strings hash differently there."""
+    for task in Facts(product().ir, SIZES).plain.tasks:
+        assert hash(task) == hash(replace(task))
+        sent = pickle.loads(pickle.dumps(task))
+        assert sent == task
+        assert sent is not task
+        assert vars(sent).keys() < vars(task).keys()
 
 
 def test_no_point_has_more_workgroups_than_a_dispatch_may_have() -> None:
