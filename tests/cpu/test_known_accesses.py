@@ -198,7 +198,8 @@ def test_accesses_are_vectors(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "llvm.masked" not in states[:after]
 
 
-def test_states_gain_more_where_gathers_take_longer() -> None:
-    costs = replace(known_costs(current_target()).access, gather=6.0, loads=3.5, shuffle=0.25)
-    shares = [break_even(replace(costs, loads=it)) for it in (0.5, 2.0, 3.5)]
-    assert shares == [1.0, 1 / 2.5, 1 / 4]
+def test_states_gain_more_where_gathers_and_scatters_take_longer() -> None:
+    costs = replace(known_costs(current_target()).access, gather=6.0, shuffle=0.25)
+    times = [(0.25, 0.75), (2.0, 2.0), (2.5, 4.5), (9.0, 1.0)]
+    shares = [break_even(replace(costs, loads=loads, scatter=scatter)) for loads, scatter in times]
+    assert shares == [1.0, 1 / 2.5, 1 / 4, 1 / 4]

@@ -218,9 +218,11 @@ class _Body:
 
 def break_even(costs: AccessCosts) -> float:
     """The share of irregular accesses, or of vectors that branches split, from which states gain more than unrolling:
-    states save gathers, unrolling saves stores and loads.
+    states save gathers and scatters, unrolling saves stores and loads. A loop has about as many loads as stores, and
+    most stores are for some lanes only, so that a scatter must not become stores one after another.
     """
-    kept, saved = _KEPT * costs.shuffle, min(costs.gather, costs.loads) - _PICKED * costs.shuffle
+    irregular = (min(costs.gather, costs.loads) + costs.scatter) / 2
+    kept, saved = _KEPT * costs.shuffle, irregular - _PICKED * costs.shuffle
     return kept / (kept + max(saved, 0.0))
 
 
