@@ -316,7 +316,7 @@ def test_bars_of_a_gpu_in_hardware() -> None:
 def test_seeds_of_the_tuner_are_compared_with_the_best_of_all(tmp_path: Path) -> None:
     """All points of a small space are measured once, and no search finds a faster one; of a large space some are."""
     file = tmp_path / "tuning.json"
-    arguments = ["sum in order", "row sums", "--tiny", "--seeds", "2", "--seconds", "1", "--json", str(file)]
+    arguments = ["sum in order", "sum", "--tiny", "--seeds", "2", "--seconds", "1", "--json", str(file)]
     result = CliRunner().invoke(tuning_command.main, arguments)
     assert result.exit_code == 0, result.output
     small, large = json.loads(file.read_text())["spaces"]

@@ -6,6 +6,7 @@ Each was measured by `measure` on the processor itself: `tinct cpu --json` print
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from ..target import Target
 from .caches import cache_sizes
@@ -73,6 +74,7 @@ _KNOWN = {"znver4": _ZEN_4, "znver3": _ZEN_3}
 """By LLVM's name for the processor."""
 
 
+@lru_cache(maxsize=8)
 def known_costs(target: Target) -> MachineCosts:
     """The costs in the table, or for a processor that is not in it those of Zen 4 for vectors of the same size."""
     table = _KNOWN.get(target.processor, _ZEN_4)
