@@ -171,6 +171,38 @@ def test_a_stencil_with_its_halo_in_workgroup_memory() -> None:
     assert lowered.run({"x": B}, device="cpu")["y"].tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("boundary", ["clamp", "zero"])
+@pytest.mark.parametrize("padding", ["", " pad(3)"])
+def test_few_invocations_copy_rows_one_after_another(boundary: str, padding: str) -> None:
+    """No element's row has to be found by a division, unless rows are so short that invocations would have no work."""
+    nest, expected = stencil(boundary)
+    by_rows = f"i: workgroup * unrolled(8)\nj: workgroup * loop(2) * invocation(4)\norder: j.1, i.1\nstage x{padding}"
+    in_order = f"i: workgroup * unrolled(8)\nj: workgroup * invocation(8)\nstage x{padding}"
+    texts: list[str] = []
+    for point in (by_rows, in_order):
+        lowered = nest.lower(point)
+        texts.append(lowered.wgsl)
+        for device in ("interp", "cpu"):
+            assert lowered.run({"x": B}, device=device)["y"].tolist() == expected.tolist(), lowered.wgsl
+    assert ["for (var row" in it for it in texts] == [True, False]
+    assert ["% 10u" in it for it in texts] == [False, True]
+
+
+def test_vectors_of_columns_are_copied_row_by_row() -> None:
+    """Vectors are across the rows of the array, of which there are three dimensions."""
+    nest = Nest("sums")
+    g, i, k = nest.dim("groups", "g"), nest.dim("h", "i"), nest.dim(6, "k")
+    nest.store("y", nest.reduce("+", nest.load("x", "f32", [g, i, k]), on=[k]), [g, i])
+    x = RANDOM.integers(-9, 9, (5, 11, 6)).astype(np.float32)
+    lowered = nest.lower(
+        "g: workgroup * loop(3)\ni: workgroup * invocation(2) * unrolled(4)\nk: loop\norder: g.1, k.0, i.2\nstage x"
+    )
+    assert "var<workgroup> x_tile: array<vec4f" in lowered.wgsl
+    assert "for (var row" in lowered.wgsl
+    for device in ("interp", "cpu"):
+        assert lowered.run({"x": x}, device=device)["y"].tolist() == x.sum(axis=2).tolist(), lowered.wgsl
+
+
 def test_the_last_iterations_of_a_loop_are_a_part_of_their_own() -> None:
     nest = Nest("sums")
     i, j = nest.dim("rows"), nest.dim("columns")

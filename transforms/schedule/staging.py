@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from math import prod
 
 from ...ir import types as w
 from ...ir.core import nodes as c
@@ -20,6 +21,10 @@ from .vectors import vector_of
 
 MOST_STEPS = 8
 """The most elements that one invocation copies in code that is written out; for more, there is a loop."""
+_IDLE = 0.2
+"""The share of steps more that a copy row by row may take than one where rows follow on each other: an element's row is
+known then, where it is found by a division otherwise.
+"""
 
 
 @dataclass(slots=True)
@@ -70,32 +75,50 @@ class Staging:
         return frame.binary(BinaryOp.MULTIPLY, turn, u32(tile.length // tile.width))
 
     def _copy(self, tile: Tile) -> None:
+        """Copy a tile, element after element, or row by row where invocations have enough to do in each."""
         count, lane = self.addresses.lane()
-        copied = tile.elements // tile.width
-        steps = -(-copied // count)
-        builder = self.addresses.frame.builder
+        frame, extents = self.addresses.frame, tile.vectors
+        rows, row = prod(extents[:-1]), prod(extents[-1:])
+        steps, steps_by_rows = _steps(rows * row, count), rows * _steps(row, count)
         if steps <= MOST_STEPS:
             for step in range(steps):
-                is_last = (step + 1) * count > copied
-                self._copy_one(tile, self.addresses.frame.binary(BinaryOp.ADD, lane, u32(step * count)), is_last)
-            return
-        with builder.counting(u32(0), u32(steps), name=self.addresses.frame.name("step")) as turn:
-            ahead = self.addresses.frame.binary(BinaryOp.MULTIPLY, turn, u32(count))
-            number = self.addresses.frame.binary(BinaryOp.ADD, ahead, lane)
-            self._copy_one(tile, number, copied % count > 0)
+                number = frame.binary(BinaryOp.ADD, lane, u32(step * count))
+                self._copy_one(tile, number, rows * row, is_tested=(step + 1) * count > rows * row)
+        elif rows > 1 and steps_by_rows <= (1 + _IDLE) * steps:
+            with (
+                frame.builder.counting(u32(0), u32(rows), name=frame.name("row")) as which,
+                self._counted(_steps(row, count), count, lane) as number,
+            ):
+                self._copy_one(tile, number, row, is_tested=row % count > 0, row=which)
+        else:
+            with self._counted(steps, count, lane) as number:
+                self._copy_one(tile, number, rows * row, is_tested=rows * row % count > 0)
 
-    def _copy_one(self, tile: Tile, number: Value, is_tested: bool) -> None:
-        """Copy an element, or a vector of them. Invocations next to each other copy what lies next to each other in the
-        array.
+    @contextmanager
+    def _counted(self, steps: int, count: int, lane: Value) -> Generator[Value]:
+        """The numbers of an invocation in a loop of so many steps; in each, `count` invocations have adjacent ones."""
+        frame = self.addresses.frame
+        if steps == 1:
+            yield lane
+            return
+        with frame.builder.counting(u32(0), u32(steps), name=frame.name("step")) as turn:
+            ahead = frame.binary(BinaryOp.MULTIPLY, turn, u32(count))
+            yield frame.binary(BinaryOp.ADD, ahead, lane)
+
+    def _copy_one(self, tile: Tile, number: Value, end: int, *, is_tested: bool, row: Value | None = None) -> None:
+        """Copy the element with a number, in the row if one is given, or a vector; if `is_tested`, only one before the
+        end. Invocations next to each other copy what lies next to each other in the array.
         """
         frame = self.addresses.frame
         with ExitStack() as stack:
             if is_tested:
-                condition = frame.builder.binary(BinaryOp.LESS, number, u32(tile.elements // tile.width))
-                stack.enter_context(frame.builder.when(condition))
+                stack.enter_context(frame.builder.when(frame.builder.binary(BinaryOp.LESS, number, u32(end))))
             stack.enter_context(self.addresses.block())
-            coordinates = self._coordinates(tile, number)
-            is_in_order = tile.along == len(tile.extents) - 1 and not tile.stage.padding
+            if row is None:
+                coordinates = self._coordinates(tile.vectors, number)
+            else:
+                coordinates = [*self._coordinates(tile.vectors[:-1], row), number]
+            is_in_order = row is None and tile.along == len(tile.extents) - 1 and not tile.stage.padding
             to = number if is_in_order else self._offset(tile, coordinates)
             frame.builder.store(self._element(tile, to), self._fetched(tile, coordinates))
 
@@ -117,17 +140,14 @@ class Staging:
             parts.append(self.addresses.fetched(load, subscripts, [ANYWHERE] * len(subscripts)))
         return parts[0] if tile.width == 1 else vector_of(frame.builder, parts)
 
-    def _coordinates(self, tile: Tile, number: Value) -> list[Value]:
-        """The place in the tile of the element with a number, or of the vector, of which there are fewer."""
+    def _coordinates(self, extents: Sequence[int], number: Value) -> list[Value]:
+        """The place of the element with a number among so many along each subscript."""
         frame, left = self.addresses.frame, number
-        extents = list(tile.extents)
-        if tile.width > 1:
-            extents[tile.along] //= tile.width
         found: list[Value] = []
         for extent in reversed(extents[1:]):
             found.append(frame.binary(BinaryOp.REMAINDER, left, u32(extent)) if extent > 1 else u32(0))
             left = frame.binary(BinaryOp.DIVIDE, left, u32(extent)) if extent > 1 else left
-        return [left, *reversed(found)] if tile.extents else []
+        return [left, *reversed(found)] if extents else []
 
     def _element(self, tile: Tile, offset: Value) -> Value:
         at = self.addresses.frame.binary(BinaryOp.ADD, self.places[tile.stage], offset)
@@ -230,3 +250,8 @@ class Staging:
             scaled = frame.binary(BinaryOp.MULTIPLY, u32(abs(term.coefficient)), part)
             place = frame.binary(BinaryOp.ADD, scaled, place)
         return place
+
+
+def _steps(elements: int, count: int) -> int:
+    """The steps in which so many invocations copy elements."""
+    return -(-elements // count)

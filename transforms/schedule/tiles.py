@@ -65,6 +65,11 @@ class Tile:
         return prod(self.extents)
 
     @property
+    def vectors(self) -> tuple[int, ...]:
+        """The number of vectors along each subscript, or of scalars."""
+        return tuple(it // self.width if at == self.along else it for at, it in enumerate(self.extents))
+
+    @property
     def length(self) -> int:
         """The elements of memory for one copy."""
         return self._placed[1]
