@@ -7,12 +7,14 @@ registers, or a size, better.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import permutations, product
+from math import prod
 from typing import Final
 
-from ..ir.schedule.nodes import Decisions, Execution, Keep, Level, Load, Location, Store
+from ..ir.schedule.nodes import Decisions, Execution, Keep, Level, Load, Location, Stage, Store
 from .choices import Facts, with_workgroups
 from .level_patterns import Levels
 
@@ -32,6 +34,8 @@ _VECTORS_OF_WINDOWS: Final = (1, 2)
 """The vectors that the invocations fill where what is summed up is written out."""
 _MOST_WRITTEN: Final = 8
 """The longest window that is written out."""
+_ROW: Final = 128
+"""Outputs along the rows that share a copy of what they read in workgroup memory."""
 _ACROSS: Final = (4, 8)
 """Outputs of a block along a dimension that what is read through the window does not depend on."""
 _MOST_TURNS: Final = 8
@@ -78,7 +82,9 @@ def windows(facts: Facts) -> Iterator[Decisions]:
     several outputs. Of the border, which costs more, the interior is apart.
 
     What a stencil reads may serve outputs across another dimension, too, as those of a convolution: then blocks have
-    several of these, and a workgroup computes all that read the same window, if they are few.
+    several of these, and a workgroup computes all that read the same window, if they are few. Where it serves no such
+    outputs, a workgroup may copy what it reads to its memory first: rows of an input whose length is a power of two
+    would share few sets of a cache.
     """
     free = [it for it in facts.extents if it not in facts.carried]
     peeled = tuple(it for it in facts.extents if it in facts.bounded - facts.carried)
@@ -92,6 +98,23 @@ def windows(facts: Facts) -> Iterator[Decisions]:
                 for block in _of_window(several, along, other, facts.lanes, _MOST_SUMS // count):
                     made = facts.with_levels(Decisions((), ()), block)
                     yield replace(made, order=facts.order_of_blocks(block), peeled=peeled)
+                    if not across:
+                        yield _with_copies(facts, block, along, {along, other, *window})
+
+
+def _with_copies(facts: Facts, block: Mapping[str, Levels], along: str, read: AbstractSet[str]) -> Decisions:
+    """Decisions whose workgroups compute blocks along a dimension by turns, and copy what depends on the dimensions
+    `read`.
+    """
+    first, *inner = block[along]
+    turns = _ROW // prod(it.factor or 1 for it in inner)
+    levels = {**block, along: (first, *_looped(turns), *inner)}
+    made = facts.with_levels(Decisions((), ()), levels)
+    scope = facts.plain.scope
+    loads = [it for it in scope.values.values() if isinstance(it, Load) and read <= scope.dimensions_of(it.name)]
+    arrays = dict.fromkeys(it.array for it in loads)
+    stages = tuple(Stage(tuple(it.name for it in loads if it.array == array), None) for array in arrays)
+    return replace(made, order=facts.order_of_blocks(levels), stages=stages)
 
 
 def _of_window(levels: dict[str, Levels], along: str, other: str, lanes: int, most: int) -> Iterator[dict[str, Levels]]:

@@ -29,8 +29,10 @@ _SHARE: Final = {"stages": 0.2, "peel": 0.2, "grid": 0.3, "sharing": 0.3, "subgr
 """How often random points have decisions of a kind: those that rarely help are mostly left to the search."""
 _SIMD: Final = 64
 """Invocations of a workgroup in the point that a search begins with."""
-_MOST_WINDOWED: Final = 6
+_MOST_WINDOWED: Final = 8
 """Blocks of a stencil that a search begins with."""
+_CHEAPEST: Final = 4
+"""So many of them are those that cost least, of whatever kind."""
 _CLOSE: Final = 1.5
 """The cost model does not tell which of two such blocks is faster if one costs up to so many times as much."""
 _INVOCATIONS: Final = (16, 32, 64, 128, 256)
@@ -120,8 +122,8 @@ class DecisionSpace:
         return min(found, key=lambda it: self.cost(it).expected, default=simple)
 
     def windowed(self) -> Sequence[Decisions]:
-        """Blocks of a stencil that load each element once for several outputs: those that cost least of each kind, and
-        the next ones, whose costs are too close to tell which is the fastest.
+        """Blocks of a stencil that load each element once for several outputs: those that cost least, and those that
+        cost least of each kind. Costs are too close to tell which is the fastest.
         """
         made = map(self.facts.within_limits, windows(self.facts))
         points = sorted(self._legal(made), key=lambda it: self.cost(it).expected)
@@ -129,7 +131,7 @@ class DecisionSpace:
         firsts: dict[Hashable, Decisions] = {}
         for point in close:
             firsts.setdefault(self.kind(point), point)
-        return list(dict.fromkeys((*firsts.values(), *close)))[:_MOST_WINDOWED]
+        return list(dict.fromkeys((*close[:_CHEAPEST], *firsts.values(), *close)))[:_MOST_WINDOWED]
 
     def by_rows(self, invocations: int = _SIMD, parts: Mapping[str, int] = _WHOLE) -> Decisions:
         """A workgroup for each row that is first reduced and then gone through again, as in softmax. Its invocations
