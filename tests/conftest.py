@@ -32,7 +32,7 @@ def pytest_runtest_setup() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """The tests themselves are no garbage: without this, a tenth of the time goes into looking through them."""
+    """The tests themselves are no garbage, which would be looked through again and again."""
     gc.collect()
     gc.freeze()
 

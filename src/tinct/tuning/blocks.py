@@ -99,12 +99,12 @@ def windows(facts: Facts) -> Iterator[Decisions]:
                     made = facts.with_levels(Decisions((), ()), block)
                     yield replace(made, order=facts.order_of_blocks(block), peeled=peeled)
                     if not across:
-                        yield _with_copies(facts, block, along, {along, other, *window})
+                        yield from _with_copies(facts, block, along, {along, other, *window})
 
 
-def _with_copies(facts: Facts, block: Mapping[str, Levels], along: str, read: AbstractSet[str]) -> Decisions:
+def _with_copies(facts: Facts, block: Mapping[str, Levels], along: str, read: AbstractSet[str]) -> Iterator[Decisions]:
     """Decisions whose workgroups compute blocks along a dimension by turns, and copy what depends on the dimensions
-    `read`.
+    `read`, if anything does.
     """
     first, *inner = block[along]
     turns = _ROW // prod(it.factor or 1 for it in inner)
@@ -114,7 +114,8 @@ def _with_copies(facts: Facts, block: Mapping[str, Levels], along: str, read: Ab
     loads = [it for it in scope.values.values() if isinstance(it, Load) and read <= scope.dimensions_of(it.name)]
     arrays = dict.fromkeys(it.array for it in loads)
     stages = tuple(Stage(tuple(it.name for it in loads if it.array == array), None) for array in arrays)
-    return replace(made, order=facts.order_of_blocks(levels), stages=stages)
+    if stages:
+        yield replace(made, order=facts.order_of_blocks(levels), stages=stages)
 
 
 def _of_window(levels: dict[str, Levels], along: str, other: str, lanes: int, most: int) -> Iterator[dict[str, Levels]]:
