@@ -23,7 +23,9 @@ RunOperation = Callable[[Operation, Sequence[h.Type], h.Type, Sequence[Sequence[
 
 @pytest.fixture
 def cpu_target(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Code is made for the target that `request.param` names; the test is skipped where that does not run."""
+    """Code is made for the target that `request.param` names, in other processes, too; the test is skipped where that
+    does not run.
+    """
     name: str = request.param
     monkeypatch.setenv("TINCT_CPU_TARGET", name)
     try:
