@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from .....base.deadline import check_compile_time
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import block_leader
 from .....ir.hercules.conditions import constant_truth
@@ -79,10 +80,14 @@ class WholeForks:
         found = _Interior()
         if room is not None:
             found.tests.append(self._one.binary("icmp uge", "i64", room, str(self._gang.factors[-1])))
+        ways, dead = found.ways, self._dead(found.ways)
         for item in self._body.top.items:
-            if item not in self._dead(found.ways):
+            check_compile_time()  # finding out what is dead without a way takes long in a body with many branches
+            if item not in dead:
                 self._choose_way(item, found)
-        dead, passed = self._dead(found.ways), set[Item]()
+            if found.ways is not ways:
+                ways, dead = found.ways, self._dead(found.ways)
+        passed = set[Item]()
         for item in self._body.top.items:
             if item not in dead and self._is_passed(item, found.ways, dead, passed):
                 passed.add(item)
