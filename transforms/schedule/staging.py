@@ -22,8 +22,8 @@ from .vectors import vector_of
 MOST_STEPS = 8
 """The most elements that one invocation copies in code that is written out; for more, there is a loop."""
 _IDLE = 0.2
-"""The share of steps more that a copy row by row may take than one where rows follow on each other: an element's row is
-known then, where it is found by a division otherwise.
+"""A copy row by row may take this share of steps more than one where rows follow on each other, since no division has
+to find an element's row.
 """
 
 

@@ -80,13 +80,11 @@ class WholeForks:
         found = _Interior()
         if room is not None:
             found.tests.append(self._one.binary("icmp uge", "i64", room, str(self._gang.factors[-1])))
-        ways, dead = found.ways, self._dead(found.ways)
+        dead = self._dead(found.ways)
         for item in self._body.top.items:
             check_compile_time()  # finding out what is dead without a way takes long in a body with many branches
-            if item not in dead:
-                self._choose_way(item, found)
-            if found.ways is not ways:
-                ways, dead = found.ways, self._dead(found.ways)
+            if item not in dead and self._choose_way(item, found):
+                dead = self._dead(found.ways)
         passed = set[Item]()
         for item in self._body.top.items:
             if item not in dead and self._is_passed(item, found.ways, dead, passed):
@@ -133,24 +131,26 @@ class WholeForks:
 
     # Branches
 
-    def _choose_way(self, item: Item, found: _Interior) -> None:
+    def _choose_way(self, item: Item, found: _Interior) -> bool:
         """Let all lanes take the likely way from a block, if there are tests for that: the only one on which anything
-        is accessed, that of the interior, or else the one on which more is accessed.
+        is accessed, that of the interior, or else the one on which more is accessed. False if none is chosen.
         """
         exit, edges = self._placed.exits[item.leader], self._body.outgoing[item.leader]
         if not isinstance(exit, h.If) or item.leader in found.ways or len(edges) != 2:
-            return
+            return False
         first, second = (self._only_by(item, it, edges, found) for it in edges)
         accesses = [sum(map(is_access, it)) for it in (first, second)]
         if not any(accesses):
-            return
+            return False
         likely = (
             likely_outcome(exit.condition, lambda it: not has_thread(it, lambda _: True)) if all(accesses) else None
         )
         is_first = accesses[0] > accesses[1] if likely is None else _is_true(edges[0]) == likely
         trial = _Interior(dict(found.ways), list(found.tests))
-        if self._take(item, edges[0 if is_first else 1], trial):
+        is_taken = self._take(item, edges[0 if is_first else 1], trial)
+        if is_taken:
             found.ways, found.tests = trial.ways, trial.tests
+        return is_taken
 
     def _only_by(self, item: Item, edge: BlockEdge, edges: Sequence[BlockEdge], found: _Interior) -> list[h.Node]:
         """What is executed only if an edge from a block is taken."""
