@@ -28,11 +28,15 @@ _numbers = itertools.count()
 _VERSION = "4"
 """To be changed when modules are compiled in another way, apart from what is in their text."""
 _CODE_LEVEL = 1
-_SPLIT_EDGES = 1000
-"""How many edges between blocks LLVM's register allocator looks at to split one value's range. By default it looks at
-10,000, for each value again, which in functions of some thousand blocks takes up to three times as long as the rest of
-the code generator. No kernel of `shaders/` has other code by it. It is an option of LLVM in the process, and so holds
-for others, such as Numba, as well.
+_OPTIONS = ("-grow-region-complexity-budget=1000", "-enable-phi-of-ops=false")
+"""Options of LLVM in the process, which hold for others, such as Numba, as well.
+
+How many edges between blocks the register allocator looks at to split one value's range. By default it looks at 10,000,
+for each value again, which in functions of some thousand blocks takes up to three times as long as the rest of the code
+generator. No kernel of `shaders/` has other code by it.
+
+NewGVN moves no operations into phis: then it takes values of other iterations for those of this one, and code is wrong
+(LLVM issue 53277 is one such case; GPUOpen-Drivers/llpc, which uses the pass too, leaves it out since its change 1204).
 """
 _UNROLLED = ", !llvm.loop !"
 """Occurs in the text of a module that asks LLVM to unroll a loop."""
@@ -112,7 +116,8 @@ def _toolchain_for(target: Target) -> _Toolchain:
 
     binding: Any = llvm
     _held_by_fork[1:] = [binding.ffi.lib._lock]
-    binding.set_option("tinct", f"-grow-region-complexity-budget={_SPLIT_EDGES}")
+    for option in _OPTIONS:
+        binding.set_option("tinct", option)
     if target.triple:
         binding.initialize_all_targets()
         binding.initialize_all_asmprinters()
@@ -219,7 +224,7 @@ def identity() -> str:
 
 @cache
 def _identity(target: Target, host: Host) -> str:
-    levels = f"passes {LEVEL}, code {_CODE_LEVEL}, edges {_SPLIT_EDGES}"
+    levels = f"passes {LEVEL}, code {_CODE_LEVEL}, {' '.join(_OPTIONS)}"
     return "\n".join((_VERSION, *host.versions, levels, target.triple or host.triple, repr(target)))
 
 
