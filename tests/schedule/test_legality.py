@@ -90,7 +90,16 @@ CASES = {
         ("keep rows in registers", "there is no value 'rows'; did you mean 'row'?"),
     ],
     "private": [("private sums", "no values are joined to an output 'sums'")],
-    "registers": [("order: j.0, i.0", "i.0 is a loop inside of the one that carries 'acc': write it out")],
+    "registers": [
+        (
+            "order: j.0, i.0",
+            "i.0 is a loop inside of the one that carries 'acc': how many iterations it has is not known",
+        ),
+        (
+            "i: workgroup * loop(512) * unrolled(4)\norder: j.0, i.1, i.2",
+            "an invocation carries 8192 bytes, with 'acc' for each iteration of i.1; at most 4096 are allowed",
+        ),
+    ],
 }
 
 

@@ -360,7 +360,11 @@ class Decided:
 
     def is_in_parts(self, carry: Carry) -> bool:
         """Whether some iterations are accumulated apart from others."""
-        return bool(self.joined(carry)) or any(self.execution(it) in IN_PARTS for it in self.carrying(carry))
+        return self.is_joined(carry) or self.is_partial(carry)
+
+    def is_joined(self, carry: Carry) -> bool:
+        """Whether a workgroup joins what it accumulated apart."""
+        return self.waits(carry) or any(self.execution(it) in IN_PARTS for it in self.carrying(carry))
 
     def joined(self, carry: Carry) -> tuple[LevelName, ...]:
         """The levels of invocations and workgroups along which values are carried."""
@@ -450,6 +454,15 @@ class Decided:
         path, carrying = self.path(carry), self.carrying(carry)
         first = path.index(carrying[0]) if carrying else len(path)
         return tuple(it for it in path[first:] if it.dimension not in carry.on)
+
+    def looped(self, carry: Carry) -> tuple[LevelName, ...]:
+        """Those of them that are loops: what is carried in each of their iterations has memory of its own."""
+        return tuple(it for it in self.within(carry) if self.execution(it) is Execution.LOOP)
+
+    def turns_apart(self, carry: Carry) -> int | None:
+        """How many iterations these loops have together, if that is known."""
+        counts = [self.count(it) for it in self.looped(carry)]
+        return None if None in counts else prod(it or 0 for it in counts)
 
     def workgroup_size(self) -> tuple[int, int, int]:
         """The invocations of a workgroup along x, y and z, where they are known."""

@@ -17,7 +17,7 @@ from ...ir.schedule.scope import used_by
 from ...ir.schedule.text import level_name_text, operand_text
 from .decided import AT_ONCE, IN_PARTS, WRITTEN_OUT, Decided, kind_of
 from .kept_values import keep_mistakes, location_mistakes
-from .memory import workgroup_bytes
+from .memory import carried_bytes, workgroup_bytes
 from .outputs import can_be_atomic
 from .scatters import NO_ATOMICS, not_private, out_of_order, unjoinable
 from .stages import is_staged, stages_of, without_parts
@@ -34,6 +34,10 @@ MOST_INVOCATIONS: Final = PROMISED["maxComputeInvocationsPerWorkgroup"]
 MOST_ALONG: Final = tuple(PROMISED[f"maxComputeWorkgroupSize{axis}"] for axis in "XYZ")
 MOST_MEMORY: Final = PROMISED["maxComputeWorkgroupStorageSize"]
 """WebGPU's default limits of a workgroup: invocations, invocations along x, y and z, and bytes of memory."""
+MOST_CARRIED: Final = 4096
+"""The most bytes of arrays for what an invocation carries: half of what WGSL promises for the variables of a function
+(WGSL, section "Limits").
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,11 +259,21 @@ def _lexicographic(levels: Sequence[LevelName], on: tuple[str, ...]) -> list[Lev
 
 
 def _registers(decided: Decided) -> Iterator[str]:
+    total = 0
     for carry in _carries(decided):
-        for name in decided.within(carry):
-            if decided.execution(name) is Execution.LOOP:
-                value = carry.values[0].name
-                yield f"{level_name_text(name)} is a loop inside of the one that carries {value!r}: write it out"
+        looped, value = decided.looped(carry), carry.values[0].name
+        unknown = [it for it in looped if decided.count(it) is None]
+        if unknown:
+            name = level_name_text(unknown[0])
+            yield f"{name} is a loop inside of the one that carries {value!r}: how many iterations it has is not known"
+        elif looped:
+            total += carried_bytes(carry, decided)
+            if total > MOST_CARRIED:
+                loops = ", ".join(map(level_name_text, looped))
+                yield (
+                    f"an invocation carries {total} bytes, with {value!r} for each iteration of {loops}; at most "
+                    f"{MOST_CARRIED} are allowed"
+                )
 
 
 def _whole_subgroups(decided: Decided) -> Iterator[str]:
@@ -365,7 +379,7 @@ RULES: Final[tuple[tuple[Rule, ...], ...]] = (
             _whole_subgroups,
         ),
         Rule("iteration-order", "values that one function does not accumulate are carried in order", _iteration_order),
-        Rule("registers", "what is carried lies in registers: levels inside are written out", _registers),
+        Rule("registers", "an invocation carries a known number of values, and not too many", _registers),
         Rule(
             "locations",
             "a kept value has a known number of elements, and is read where it was written",

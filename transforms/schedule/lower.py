@@ -7,7 +7,7 @@ in the order of the declarations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby, product
@@ -41,7 +41,8 @@ from ...ir.schedule.reductions import Reduction
 from ...ir.schedule.scope import Value as NestValue
 from ...ir.schedule.text import INFIXES, PREFIXES
 from .across import across_invocations
-from .addresses import Addresses, Indices, Point, conjunction
+from .addresses import Addresses, Indices, conjunction
+from .carrying import Carrying
 from .decided import AT_ONCE, Decided, kind_of
 from .frame import Frame, Outline
 from .keeping import Keeping
@@ -83,7 +84,6 @@ def lower(*stages: Decided) -> c.Module:
 class _Lowering(Addresses):
     """A nest that is being lowered."""
 
-    variables: dict[tuple[str, Point], c.Var] = field(default_factory=dict[tuple[str, Point], c.Var])
     versions: dict[str, int] = field(default_factory=dict[str, int])
     """How often a carried value has been changed: what was computed of it before may not be used after."""
     waiting: list[tuple[str, Value]] = field(default_factory=list[tuple[str, Value]])
@@ -95,12 +95,14 @@ class _Lowering(Addresses):
     staging: Staging = field(init=False)
     scattering: Scattering = field(init=False)
     keeping: Keeping = field(init=False)
+    carrying: Carrying = field(init=False)
 
     def __post_init__(self) -> None:
         for kind in AT_ONCE:
             axes = self.decided.axes(kind)
             numbers = {axis: self.frame.builtin(kind, axis) for axis in sorted(set(axes.values()))}
             self.at |= {name: numbers[axis] for name, axis in axes.items()}
+        self.carrying = Carrying(self)
         self.staging = Staging(self)
         self.scattering = Scattering(self)
 
@@ -261,10 +263,11 @@ class _Lowering(Addresses):
 
     def inside(self, loop: Loop) -> None:
         """The body of a level, for indices that are in the dimension."""
-        if self.is_complete(loop):
-            self.tested(loop.level.dimension, loop.body, lambda: self.nodes(loop.body))
-        else:
-            self.nodes(loop.body)
+        with self.carrying.iteration(loop):
+            if self.is_complete(loop):
+                self.tested(loop.level.dimension, loop.body, lambda: self.nodes(loop.body))
+            else:
+                self.nodes(loop.body)
 
     def tested(self, dimension: str, nodes: Sequence[Node], build: Callable[[], None]) -> None:
         """A part of the tree, which `build` makes, where the index is in the dimension."""
@@ -312,12 +315,15 @@ class _Lowering(Addresses):
     def open(self, carry: Carry) -> None:
         """Give what is carried its first values."""
         self.keeping.task = carry
-        for point in self.points(carry):
-            with self.written_as(point):
-                for fby in carry.fbys:
-                    self.assign(fby, self.key(carry), self.initial(fby, carry), self.width(carry))
-                for last in carry.lasts:
-                    self.assign(last, self.key(carry), self.frame.zero(last.type), self.width(carry))
+        width = self.carrying.width(carry)
+        with self.carrying.each(carry):
+            for point in self.carrying.points(carry):
+                with self.written_as(point):
+                    key = self.carrying.key(carry)
+                    for fby in carry.fbys:
+                        self.carrying.set(fby, key, self.initial(fby, carry), carry, width)
+                    for last in carry.lasts:
+                        self.carrying.set(last, key, self.frame.zero(last.type), carry, width)
         self.changed(carry)
 
     def initial(self, fby: Fby, carry: Carry) -> Value:
@@ -326,36 +332,6 @@ class _Lowering(Addresses):
         reduction = self.decided.reductions[fby.name]
         neutral = reduction.neutral
         return self.operand(fby.first if neutral is None else neutral[reduction.fbys.index(fby)], {})
-
-    def points(self, carry: Carry) -> Iterator[Point]:
-        """All combinations of iterations that have variables of their own, at the entry to the carrying levels."""
-        names = [it for it in self.decided.distinct(carry) if it not in self.written]
-        counts = [range(self.decided.count(it) or 0) for it in names]
-        return (tuple(zip(names, numbers, strict=True)) for numbers in product(*counts))
-
-    def key(self, carry: Carry) -> Point:
-        return tuple((it, self.written[it]) for it in self.decided.distinct(carry))
-
-    def end_key(self, carry: Carry) -> Point:
-        """The key of what is known at the end: parts have been joined in the variable of the first one. For the
-        components of vectors, that is a variable of its own.
-        """
-        level = self.decided.vector_in(carry.on)
-        vector = () if level is None else ((level, 0),)
-        names = self.decided.distinct(carry)
-        return *((it, 0 if it.dimension in carry.on else self.written[it]) for it in names), *vector
-
-    def width(self, carry: Carry) -> int:
-        """The number of components of the variables that values are carried in."""
-        level = self.decided.vector_in(carry.dimensions)
-        return 1 if level is None else self.decided.count(level) or 1
-
-    def assign(self, carried: Fby | Last, key: Point, value: Value, width: int) -> None:
-        value = splat(self.frame.builder, value, width)
-        if (carried.name, key) in self.variables:
-            self.frame.builder.store(self.variables[carried.name, key], value)
-        else:
-            self.variables[carried.name, key] = self.frame.variable(carried.name, value.type, value)
 
     def changed(self, carry: Carry) -> None:
         for it in carry.values:
@@ -370,7 +346,8 @@ class _Lowering(Addresses):
             values = [self.value(it.next, {}) for it in carry.fbys]
             values += [self.value(it.value, {}) for it in carry.lasts]
             for it, value in zip(carry.values, values, strict=True):
-                self.store_carried(self.variables[it.name, self.key(carry)], value, masks, self.width(carry))
+                variable = self.carrying.variable(it.name, self.carrying.key(carry))
+                self.store_carried(variable, value, masks, self.carrying.width(carry))
         self.changed(carry)
 
     def store_carried(self, variable: c.Var, value: Value, masks: Sequence[Value], width: int) -> None:
@@ -385,14 +362,15 @@ class _Lowering(Addresses):
         """Join what was accumulated in parts."""
         self.keeping.task = carry
         self.changed(carry)
-        if not self.decided.is_in_parts(carry):
+        if not self.decided.is_joined(carry):
             return
         parts = [it for it in self.decided.distinct(carry) if it.dimension in carry.on]
-        for point in self.points(carry):
-            if any(number for name, number in point if name in parts):
-                continue
-            with self.written_as(point):
-                self.join(carry, parts)
+        with self.carrying.each(carry):
+            for point in self.carrying.points(carry):
+                if any(number for name, number in point if name in parts):
+                    continue
+                with self.written_as(point):
+                    self.join(carry, parts)
         self.changed(carry)
 
     def join(self, carry: Carry, parts: Sequence[LevelName]) -> None:
@@ -406,15 +384,16 @@ class _Lowering(Addresses):
             if neutral is not None and tuple(firsts) != neutral and not self.decided.is_partial(carry):
                 total = self.merged(reduction, [self.operand(it, {}) for it in firsts], total)
             for fby, value in zip(reduction.fbys, total, strict=True):
-                self.assign(fby, self.end_key(carry), value, width_of(value))
+                self.carrying.set(fby, self.carrying.end_key(carry), value, carry, width_of(value))
 
     def across_written(self, reduction: Reduction, carry: Carry, parts: Sequence[LevelName]) -> list[Value]:
         """The values of all iterations of written-out levels, joined by a tree."""
         totals: list[list[Value]] = []
         for numbers in product(*(range(self.decided.count(it) or 0) for it in parts)):
-            point = {**dict(self.key(carry)), **dict(zip(parts, numbers, strict=True))}
+            point = {**dict(self.carrying.key(carry)), **dict(zip(parts, numbers, strict=True))}
             key = tuple((it, point[it]) for it in self.decided.distinct(carry))
-            part: list[Value] = [self.frame.builder.load(self.variables[it.name, key]) for it in reduction.fbys]
+            pointers = [self.carrying.pointer(it.name, key, carry) for it in reduction.fbys]
+            part: list[Value] = [self.frame.builder.load(it) for it in pointers]
             if self.decided.vector_in(carry.on) is None:
                 totals.append(part)
             else:
@@ -551,7 +530,7 @@ class _Lowering(Addresses):
                 return self.apply(function, [self.operand(it, indices) for it in operands])
             case Fby():
                 home = self.decided.homes[value.name]
-                return self.frame.builder.load(self.variables[value.name, self.key(home)])
+                return self.frame.builder.load(self.carrying.variable(value.name, self.carrying.key(home)))
             case Last():
                 return self.ended(value)
             case Map(value=source, pairs=pairs):
@@ -577,7 +556,7 @@ class _Lowering(Addresses):
     def ended(self, last: Last) -> Value:
         home = self.decided.homes[last.name]
         name = last.name if last in home.lasts else last.value
-        return self.frame.builder.load(self.variables[name, self.end_key(home)])
+        return self.frame.builder.load(self.carrying.pointer(name, self.carrying.end_key(home), home))
 
     def apply(self, function: str, operands: Sequence[Value]) -> Value:
         builder = self.frame.builder

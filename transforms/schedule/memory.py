@@ -1,10 +1,13 @@
-"""The memory of a workgroup: what takes how much, and what shares it.
+"""The memory of a workgroup and of an invocation: what takes how much, and what shares it.
 
 What invocations carry is joined in memory that all joins of values of one type share: each begins with a barrier, and
 ends with the results in variables.
 """
 
 from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from math import prod
 
 from ...ir.schedule.nodes import ElementType
 from .decided import Decided
@@ -26,15 +29,22 @@ def _joining_bytes(decided: Decided) -> int:
     rooms: dict[tuple[ElementType, int], int] = {}
     for carry in decided.tasks:
         if isinstance(carry, Carry) and decided.waits(carry):
-            types, room = [it.type for it in carry.fbys], _room(carry, decided)
+            types, room = [it.type for it in carry.fbys], _room(carry.dimensions - set(carry.on), decided)
             for type in types:
                 rooms[type, room] = max(rooms.get((type, room), 0), types.count(type))
     return decided.invocations * sum(count * room * _bytes(type) for (type, room), count in rooms.items())
 
 
-def _room(carry: Carry, decided: Decided) -> int:
-    """The components that one part takes in an array; there, vectors of 3 are as far apart as those of 4."""
-    level = decided.vector_in(carry.dimensions - set(carry.on))
+def carried_bytes(carry: Carry, decided: Decided) -> int:
+    """The bytes of an invocation's arrays of what it carries in loops; how many iterations these have is known."""
+    points = prod(decided.count(it) or 0 for it in decided.distinct(carry))
+    elements = (decided.turns_apart(carry) or 0) * points * _room(carry.dimensions, decided)
+    return elements * sum(_bytes(it.type) for it in carry.values) if decided.looped(carry) else 0
+
+
+def _room(dimensions: AbstractSet[str], decided: Decided) -> int:
+    """The components that a value takes in an array; there, vectors of 3 are as far apart as those of 4."""
+    level = decided.vector_in(dimensions)
     width = 1 if level is None else decided.count(level) or 1
     return 4 if width == 3 else width
 

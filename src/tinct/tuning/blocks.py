@@ -16,7 +16,7 @@ from typing import Final
 
 from ..ir.schedule.nodes import Decisions, Execution, Keep, Level, Load, Location, Stage, Store
 from .choices import Facts, with_workgroups
-from .level_patterns import Levels
+from .level_patterns import Levels, part_factors
 
 _VECTORS: Final = (1, 2, 4)
 """The vectors that the invocations along a dimension fill."""
@@ -42,6 +42,11 @@ _MOST_TURNS: Final = 8
 """So many such blocks, one after the other, in one workgroup: they read the same window."""
 _FEWEST_PACKED: Final = 8
 """Outputs of blocks for which what they load is also tried in the order in which it is read."""
+_COLUMNS_OF_ROWS: Final = (1, 2, 4)
+_ROWS_AT_ONCE: Final = (4, 8)
+"""Vectors of a row, and rows, that are written out where whole rows are gone through."""
+_LENGTHS: Final = (512, 2048, 8192)
+"""Elements of a row for which one workgroup carries values."""
 _MOST_SUMS: Final = 32
 """Rows and columns make at most as many outputs: more do not fit in registers."""
 
@@ -187,6 +192,47 @@ def _squares(facts: Facts, free: list[str], along: str, other: str) -> Iterator[
         levels[along] = (*levels.pop(along), Level(Execution.INVOCATION, _SQUARE))
         levels[other] = (*levels[other], *_looped(turns), Level(Execution.INVOCATION, _SQUARE))
         yield from _with_grids(facts, facts.with_levels(Decisions((), ()), levels))
+
+
+def whole_rows(facts: Facts) -> Iterator[Decisions]:
+    """Reductions across the rows of an input: several rows at a time are gone through from end to end, and what is
+    carried for each of their elements lies in arrays. A block of columns would read some lines of each row, which no
+    cache expects. Several workgroups share the rows where that is legal.
+    """
+    for along, across in product(facts.extents, sorted(facts.carried)):
+        if along in facts.carried or not _is_across_rows(facts, along, across):
+            continue
+        for columns, rows, length in product(_COLUMNS_OF_ROWS, _ROWS_AT_ONCE, _LENGTHS):
+            turns = -(-min(length, facts.extents[along]) // (columns * facts.lanes))
+            inner = (*_looped(turns), *unrolled_level(columns), Level(Execution.INVOCATION, facts.lanes))
+            several = unrolled_level(rows)
+            levels = spread(facts, [it for it in facts.extents if it not in facts.carried])
+            levels |= {along: (*levels[along], *inner), across: (Level(Execution.LOOP, None), *several)}
+            yield _from_carried(facts, levels)
+            for turns in part_factors(facts.extents[across], rows) if across in facts.in_parts else ():
+                parts = Level(Execution.PARTIAL, None), Level(Execution.LOOP, turns), *several
+                yield _from_carried(facts, levels | {across: parts})
+
+
+def _is_across_rows(facts: Facts, along: str, across: str) -> bool:
+    """Whether the elements of some input are loaded once each, along rows in one dimension, and from row to row in
+    another.
+    """
+    loads = [it for it in facts.plain.scope.values.values() if isinstance(it, Load) and it.subscripts]
+    for load in loads:
+        *rest, last = [[term.name for term in it.terms] for it in load.subscripts]
+        if (
+            last == [along]
+            and [across] in rest
+            and {along, *(name for it in rest for name in it)} == set(facts.extents)
+        ):
+            return True
+    return False
+
+
+def _from_carried(facts: Facts, levels: Mapping[str, Levels]) -> Decisions:
+    made = facts.with_levels(Decisions((), ()), levels)
+    return replace(made, order=facts.order_from_carried(facts.levels(made)))
 
 
 def _along_reduction(facts: Facts, free: list[str], along: str) -> Iterator[Decisions]:

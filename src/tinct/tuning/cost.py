@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from math import prod
 from typing import Final
 
@@ -32,6 +33,7 @@ from ..ir.schedule.nodes import (
 )
 from ..ir.schedule.scope import Value, Writing, used_by
 from ..transforms.schedule.decided import IN_PARTS, WRITTEN_OUT, Decided
+from ..transforms.schedule.memory import carried_bytes
 from ..transforms.schedule.outputs import known_length
 from ..transforms.schedule.reciprocals import is_by_reciprocal
 from ..transforms.schedule.stages import stages_of
@@ -79,6 +81,8 @@ _SOME_PARTS: Final = 2
 """Operations and loads of a loop up to which invocations of a CPU run in gangs of several vectors; of four, or, if
 there are twice as many, of two.
 """
+_WORD: Final = 4
+"""The bytes of most elements that are carried."""
 _TEMPORARIES: Final = 4
 """The most registers for what was loaded that live at the same time as what is carried."""
 _AT_A_TIME: Final = 8
@@ -188,7 +192,16 @@ class _Model:
         pages = sum(it.pages() for it in self._traffics) * self.rates.page / self._parallel
         has_sets = len(caches) > 1  # those of a GPU are not known
         into = [sum(it.into(cache.size, has_sets=has_sets) for it in self._traffics) for cache in caches]
+        into = [size + self._carried_into(cache.size) for size, cache in zip(into, caches, strict=True)]
         return [pages, *(size / bandwidth for size, bandwidth in zip(into, sources, strict=False))]
+
+    def _carried_into(self, size: int) -> float:
+        """The bytes that a cache gets of arrays of carried values that do not fit there."""
+        lanes = self.lanes
+        carries = [it for it in self.decided.tasks if isinstance(it, Carry)]
+        large = [it for it in carries if carried_bytes(it, self.decided) * self._gang(it) * self.rates.lanes > size]
+        moved = sum(self._moved(it) * self._parts(it) for it in large)
+        return moved * lanes.vectors * self.rates.lanes * _WORD * self._workgroups
 
     @cached_property
     def _traffics(self) -> list[Traffic]:
@@ -278,12 +291,30 @@ class _Model:
         busy = max(operations, loads) + _OVERLAP * min(operations, loads)
         if not isinstance(task, Carry):
             return turns * busy
-        chain = _LATENCY * body.chained / (self._parts(task) * self._gang(task)) * rates.operation
+        chain = _LATENCY * body.chained / (self._chains(task) * self._gang(task)) * rates.operation
         joined = 0.0
         if self.decided.waits(task):
             outer = self._count(it for it in self._loops(task) if it.dimension not in task.on)
             joined = outer * self._parts(task) * self._joining(task)
-        return turns * max(busy, chain) + joined
+        return turns * max(busy, chain) + joined + self._moved(task) * self._parts(task) * rates.load
+
+    def _chains(self, task: Carry) -> int:
+        """The chains of dependent operations in the innermost loop that carries: in loops inside of it, each iteration
+        has one of its own.
+        """
+        loops = self._loops(task)
+        inside = list(takewhile(lambda it: it.dimension not in task.on, reversed(loops)))
+        return self._parts(task) * (self._count(inside) if len(inside) < len(loops) else 1)
+
+    def _moved(self, task: Carry) -> int:
+        """How often what is carried in a variable is loaded from an array and stored there again: once each in every
+        iteration of the loops inside of the outermost one that carries.
+        """
+        looped = self.decided.looped(task)
+        if not looped:
+            return 0
+        loops = self._loops(task)
+        return 2 * len(task.values) * self._count(loops[: loops.index(looped[-1]) + 1])
 
     def _body(self, task: Task) -> _Body:
         return self._bodies[task]

@@ -15,7 +15,7 @@ from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.stages import stages_of
 from ..transforms.schedule.tasks import Carry
-from .blocks import blocks, passes, tree_level, unrolled_level, windows
+from .blocks import blocks, passes, tree_level, unrolled_level, whole_rows, windows
 from .choices import CHOICES, MOVES, Facts, other_sharing, sequential
 from .hardware_blocks import streams, tiles
 from .level_patterns import MOST_WORKGROUPS, Levels
@@ -33,6 +33,8 @@ _MOST_WINDOWED: Final = 8
 """Blocks of a stencil that a search begins with."""
 _CHEAPEST: Final = 4
 """So many of them are those that cost least, of whatever kind."""
+_MOST_ACROSS: Final = 2
+"""Reductions across rows that a search begins with."""
 _CLOSE: Final = 1.5
 """The cost model does not tell which of two such blocks is faster if one costs up to so many times as much."""
 _INVOCATIONS: Final = (16, 32, 64, 128, 256)
@@ -92,7 +94,7 @@ class DecisionSpace:
         workgroup for each row, and blocks of a stencil.
         """
         best = min(self.structured(), key=lambda it: self.cost(it).expected, default=self.simple())
-        found = dict.fromkeys((*self.kept, best, self.simple(), self.shared(), self.by_rows(), *self.windowed()))
+        found = (*self.kept, best, self.simple(), self.shared(), self.by_rows(), *self.windowed(), *self.across_rows())
         return list(dict.fromkeys(self._legal(found)))
 
     def simple(self) -> Decisions:
@@ -132,6 +134,14 @@ class DecisionSpace:
         for point in close:
             firsts.setdefault(self.kind(point), point)
         return list(dict.fromkeys((*close[:_CHEAPEST], *firsts.values(), *close)))[:_MOST_WINDOWED]
+
+    def across_rows(self) -> Sequence[Decisions]:
+        """The points that go through whole rows and cost least. The model does not know what reading some lines of each
+        row costs, which differs more from processor to processor.
+        """
+        made = map(self.facts.within_limits, whole_rows(self.facts))
+        points = sorted(dict.fromkeys(self._legal(made)), key=lambda it: self.cost(it).expected)
+        return points[:_MOST_ACROSS]
 
     def by_rows(self, invocations: int = _SIMD, parts: Mapping[str, int] = _WHOLE) -> Decisions:
         """A workgroup for each row that is first reduced and then gone through again, as in softmax. Its invocations

@@ -11,7 +11,8 @@ from tinct.backend.cpu.target import current_target
 from tinct.ir.schedule.nodes import Execution
 from tinct.ir.schedule.text import parse_decisions, print_decisions
 from tinct.transforms.schedule.decided import Decided
-from tinct.tuning.blocks import blocks, passes, windows
+from tinct.transforms.schedule.tasks import Carry
+from tinct.tuning.blocks import blocks, passes, whole_rows, windows
 from tinct.tuning.choices import Facts
 from tinct.tuning.cost import cost_of
 from tinct.tuning.decision_space import DecisionSpace
@@ -209,3 +210,34 @@ def test_passes_keep_what_other_loops_need() -> None:
 
 def test_a_nest_without_loops_inside_of_what_is_needed_again_has_no_passes() -> None:
     assert not list(passes(Facts(product().ir, {"m": 64, "n": 64, "inner": 64}, reassociate=True)))
+
+
+def column_sums() -> Nest:
+    nest = Nest("column_sums")
+    i, j = nest.dim("rows"), nest.dim("columns")
+    nest.store("y", nest.reduce("+", nest.load("x", "f32", [i, j]), on=[i]), [j])
+    return nest
+
+
+def test_reductions_across_rows_begin_with_whole_rows() -> None:
+    """With values in arrays for each element of a row; where floats may be reassociated, workgroups share the rows."""
+    sizes = {"rows": 4096, "columns": 3000}
+    for reassociate in (False, True):
+        facts = Facts(column_sums().ir, sizes, reassociate, lanes=8)
+        space = DecisionSpace(facts, lambda it: cost_of(it, ASSUMED))
+        points = [it for it in whole_rows(facts) if space.is_legal(it)]
+        alone = [it for it in points if "partial" not in print_decisions(it)]
+        assert len(points) > len(alone) > 0 if reassociate else points == alone
+        for point in alone:
+            (carry,) = (it for it in facts.decided(point).tasks if isinstance(it, Carry))
+            assert facts.decided(point).looped(carry)
+        assert space.across_rows()
+        assert set(space.across_rows()) <= set(space.starts())
+
+
+def test_what_is_read_again_or_along_rows_has_no_such_points() -> None:
+    rows = Nest("row_sums")
+    i, j = rows.dim("rows"), rows.dim("columns")
+    rows.store("y", rows.reduce("+", rows.load("x", "f32", [i, j]), on=[j]), [i])
+    assert not list(whole_rows(Facts(rows.ir, {"rows": 4096, "columns": 4096}, reassociate=True)))
+    assert not list(whole_rows(space_of({"m": 1000, "n": 777, "inner": 333}).facts))
