@@ -67,6 +67,7 @@ from .vectors import (
     width_of,
 )
 from .waits import with_waits
+from .written_out import nested_loops, ordered_points
 
 
 @deep_nesting()
@@ -178,10 +179,7 @@ class _Lowering(Addresses):
             self.open(carry)
         match self.decided.kind(loop.level):
             case Execution.UNROLLED | Execution.TREE:
-                for number in range(self.decided.count(loop.level) or 0):
-                    self.written[loop.level], self.at[loop.level] = number, u32(number)
-                    self.inside(loop)
-                del self.written[loop.level], self.at[loop.level]
+                self.written_out(loop)
             case Execution.LOOP:
                 self.sequential(loop)
             case Execution.VECTOR:
@@ -190,6 +188,19 @@ class _Lowering(Addresses):
                 raise AssertionError("workgroups and invocations are in no tree")
         for carry in loop.opened:
             self.close(carry)
+
+    def written_out(self, loop: Loop) -> None:
+        loops = nested_loops(loop, self.decided)
+        if any(self.is_tested(it) for it in loops):
+            loops = [loop]
+        for numbers in ordered_points(loops, self.decided):
+            with self.written_as(tuple(zip((it.level for it in loops), numbers, strict=True))):
+                self.inside(loops[-1])
+
+    def is_tested(self, loop: Loop) -> bool:
+        """Whether iterations of a level may be past the end of its dimension, which would change something."""
+        dimension = loop.level.dimension
+        return self.is_complete(loop) and self.may_leave(dimension) and has_effect(loop.body, dimension)
 
     def carry(self, carry: Carry) -> None:
         """Go on to the next iteration of what is carried; the only one, where each iteration is an invocation."""

@@ -87,9 +87,10 @@ def windows(facts: Facts) -> Iterator[Decisions]:
     several outputs. Of the border, which costs more, the interior is apart.
 
     What a stencil reads may serve outputs across another dimension, too, as those of a convolution: then blocks have
-    several of these, and a workgroup computes all that read the same window, if they are few. Where it serves no such
-    outputs, a workgroup may copy what it reads to its memory first: rows of an input whose length is a power of two
-    would share few sets of a cache.
+    several of these, and a workgroup computes all that read the same window, if they are few, or the blocks of a row
+    before it goes on to what else is summed up, such as another channel. Where it serves no such outputs, a workgroup
+    may copy what it reads to its memory first: rows of an input whose length is a power of two would share few sets of
+    a cache.
     """
     free = [it for it in facts.extents if it not in facts.carried]
     peeled = tuple(it for it in facts.extents if it in facts.bounded - facts.carried)
@@ -105,15 +106,39 @@ def windows(facts: Facts) -> Iterator[Decisions]:
                     yield replace(made, order=facts.order_of_blocks(block), peeled=peeled)
                     if not across:
                         yield from _with_copies(facts, block, along, {along, other, *window})
+                    elif count > 1:
+                        yield from _along_rows(facts, block, along, other)
+
+
+def _along_rows(facts: Facts, block: Mapping[str, Levels], along: str, other: str) -> Iterator[Decisions]:
+    """Decisions whose workgroups compute blocks along a dimension by turns, in each iteration of what is summed up
+    beside the window, if anything is. Then a row of an input is read as far as the blocks go before the next channel
+    is: rows of many channels that are a power of two apart would share few sets of a cache.
+    """
+    window = {it for name in (along, other) for it in _summed_with(facts, name)}
+    apart = facts.carried - window
+    if apart:
+        levels = _by_turns(block, along)
+        made = facts.with_levels(Decisions((), ()), levels)
+        order = facts.order_of_blocks(levels)
+        outside = [it for it in order if it.dimension in apart and levels[it.dimension][it.level].factor is None]
+        at = min((order.index(it) for it in order if it.dimension in (along, *facts.carried)), default=0)
+        rest = [it for it in order if it not in outside]
+        yield replace(made, order=(*rest[:at], *outside, *rest[at:]))
+
+
+def _by_turns(block: Mapping[str, Levels], along: str) -> dict[str, Levels]:
+    """Levels of which a workgroup computes several blocks along a dimension, one after the other."""
+    first, *inner = block[along]
+    turns = _ROW // prod(it.factor or 1 for it in inner)
+    return {**block, along: (first, *_looped(turns), *inner)}
 
 
 def _with_copies(facts: Facts, block: Mapping[str, Levels], along: str, read: AbstractSet[str]) -> Iterator[Decisions]:
     """Decisions whose workgroups compute blocks along a dimension by turns, and copy what depends on the dimensions
     `read`, if anything does.
     """
-    first, *inner = block[along]
-    turns = _ROW // prod(it.factor or 1 for it in inner)
-    levels = {**block, along: (first, *_looped(turns), *inner)}
+    levels = _by_turns(block, along)
     made = facts.with_levels(Decisions((), ()), levels)
     scope = facts.plain.scope
     loads = [it for it in scope.values.values() if isinstance(it, Load) and read <= scope.dimensions_of(it.name)]
