@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from .errors import DeviceError, InputError
+from .errors import CompileTimeError, DeviceError, InputError
 
 
 class Deadline:
@@ -70,10 +70,10 @@ def compile_time_left() -> float | None:
     return None if end == math.inf else max(end - time.monotonic(), 0.0)
 
 
-def compile_time_error(waited_for: str = "") -> DeviceError:
+def compile_time_error(waited_for: str = "") -> CompileTimeError:
     """The error of a compilation that was stopped, or that is to wait no longer for something."""
     reason = f": {waited_for} goes on" if waited_for else ""
-    return DeviceError(f"the kernel was not compiled within {_compiling_until.get().seconds:g} s{reason}")
+    return CompileTimeError(f"the kernel was not compiled within {_compiling_until.get().seconds:g} s{reason}")
 
 
 class Ticks:

@@ -13,3 +13,7 @@ class InputError(TinctError, ValueError):
 
 class DeviceError(TinctError, RuntimeError):
     """A device that is missing, refused the work, or died."""
+
+
+class CompileTimeError(DeviceError):
+    """A compilation that was stopped because it took too long."""

@@ -450,17 +450,26 @@ class Decided:
         ]
 
     def within(self, carry: Carry) -> tuple[LevelName, ...]:
-        """The other loops and written-out levels inside of the outermost one of them."""
+        """The loops and written-out levels of other dimensions inside of the outermost one that carries."""
         path, carrying = self.path(carry), self.carrying(carry)
         first = path.index(carrying[0]) if carrying else len(path)
         return tuple(it for it in path[first:] if it.dimension not in carry.on)
 
     def looped(self, carry: Carry) -> tuple[LevelName, ...]:
-        """Those of them that are loops: what is carried in each of their iterations has memory of its own."""
-        return tuple(it for it in self.within(carry) if self.execution(it) is Execution.LOOP)
+        """The loops inside of the outermost one that carries, along other dimensions: what is carried in each of their
+        iterations has memory of its own.
+        """
+        return self._looped[carry]
+
+    @cached_property
+    def _looped(self) -> Mapping[Carry, tuple[LevelName, ...]]:
+        carries = (it for it in self.tasks if isinstance(it, Carry))
+        return {
+            carry: tuple(it for it in self.within(carry) if self.execution(it) is Execution.LOOP) for carry in carries
+        }
 
     def turns_apart(self, carry: Carry) -> int | None:
-        """How many iterations these loops have together, if that is known."""
+        """How many iterations the loops of `looped` have together, if that is known."""
         counts = [self.count(it) for it in self.looped(carry)]
         return None if None in counts else prod(it or 0 for it in counts)
 

@@ -37,9 +37,11 @@ def _joining_bytes(decided: Decided) -> int:
 
 def carried_bytes(carry: Carry, decided: Decided) -> int:
     """The bytes of an invocation's arrays of what it carries in loops; how many iterations these have is known."""
+    if not decided.looped(carry):
+        return 0
     points = prod(decided.count(it) or 0 for it in decided.distinct(carry))
     elements = (decided.turns_apart(carry) or 0) * points * _room(carry.dimensions, decided)
-    return elements * sum(_bytes(it.type) for it in carry.values) if decided.looped(carry) else 0
+    return elements * sum(_bytes(it.type) for it in carry.values)
 
 
 def _room(dimensions: AbstractSet[str], decided: Decided) -> int:

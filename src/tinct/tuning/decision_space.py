@@ -137,8 +137,11 @@ class DecisionSpace:
 
     def across_rows(self) -> Sequence[Decisions]:
         """The points that go through whole rows and cost least. The model does not know what reading some lines of each
-        row costs, which differs more from processor to processor.
+        row costs, which differs more from processor to processor. On a GPU in hardware, an invocation has no caches for
+        such arrays.
         """
+        if self.facts.is_hardware:
+            return []
         made = map(self.facts.within_limits, whole_rows(self.facts))
         points = sorted(dict.fromkeys(self._legal(made)), key=lambda it: self.cost(it).expected)
         return points[:_MOST_ACROSS]

@@ -41,6 +41,8 @@ _POINTS: Final = 20
 """Seconds that compiling and a first run of a point may take, and the points of a search for which there is time at
 least.
 """
+_PATIENT: Final = 4
+"""How many times as long compiling a point may take if no point that is expected to be fast was compiled in time."""
 _REFERENCES: Final = 60
 """Points of which the one that is probably the fastest computes what all others are compared with."""
 
@@ -88,6 +90,7 @@ def tune_nest(
             watch=watch,
             prepare=partial(problem.prepare, processes),
             together=processes.together,
+            measure_patiently=problem.measure_patiently,
         ).run()
     if found.best is None:
         why = next((it.why for it in found.attempts if it.why), "no decisions are legal")
@@ -192,6 +195,15 @@ class NestProblem:
             if seconds < best:
                 self.checks.check(point)
             return seconds
+
+    def measure_patiently(self, point: Decisions, best: float) -> float:
+        """The same for a point that could not be compiled in time: it has more of it."""
+        self._rejected.pop(point, None)
+        self.checks.patience = self.bench.patience = _PATIENT * self.patience
+        try:
+            return self.measure(point, best)
+        finally:
+            self.checks.patience = self.bench.patience = self.patience
 
     def compare(self, points: Sequence[Decisions]) -> Sequence[float]:
         """The seconds of points that were measured before, by turns; infinite for one that is wrong at small sizes."""

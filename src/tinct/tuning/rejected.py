@@ -6,18 +6,19 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Literal
 
-from ..base.errors import TinctError
+from ..base.errors import CompileTimeError, TinctError
 
 
 class Rejected(Exception):
-    """A point that was not measured, or whose result is wrong."""
+    """A point that was not measured, or whose result is wrong. `is_late`: with more time it may be compiled."""
 
-    def __init__(self, status: Literal["wrong", "failed"], why: str) -> None:
+    def __init__(self, status: Literal["wrong", "failed"], why: str, *, is_late: bool = False) -> None:
         super().__init__(why)
         self.status: Literal["wrong", "failed"] = status
+        self.is_late = is_late
 
-    def __reduce__(self) -> tuple[type[Rejected], tuple[str, str]]:
-        return Rejected, (self.status, str(self))
+    def __reduce__(self) -> tuple[type[Rejected], tuple[str, str], dict[str, bool]]:
+        return Rejected, (self.status, str(self)), {"is_late": self.is_late}
 
 
 @contextmanager
@@ -28,7 +29,7 @@ def rejecting() -> Generator[None]:
     except Rejected:
         raise
     except TinctError as error:
-        raise Rejected("failed", first_line(error)) from None
+        raise Rejected("failed", first_line(error), is_late=isinstance(error, CompileTimeError)) from None
     except Exception as error:  # a bug of the compiler costs this point
         raise Rejected("failed", f"{type(error).__name__}: {first_line(error)}") from None
 

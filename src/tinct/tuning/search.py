@@ -189,6 +189,7 @@ class Search(Generic[Point]):
     `measure` takes a point and the best time so far, and returns seconds; it raises Rejected. `compare` measures
     several points by turns, with `base` among them, if that was measured. `prepare` is told the next points, at most
     `together` of them, before the first of them is measured; it returns for how many seconds each was compiled.
+    `measure_patiently` measures a point again that was rejected because compiling it took too long.
     """
 
     space: Space[Point]
@@ -201,6 +202,9 @@ class Search(Generic[Point]):
     base: Point | None = None
     prepare: Callable[[Sequence[Point]], Mapping[Point, float]] = lambda _: {}
     together: int = 1
+    measure_patiently: Callable[[Point, float], float] | None = None
+    _late: list[Point] = field(default_factory=list[Point])
+    """The points that were rejected because compiling them took too long."""
     _prepared: set[Point] = field(default_factory=set[Point])
     _compiling: dict[Point, float] = field(default_factory=dict[Point, float])
     _attempts: list[Attempt[Point]] = field(default_factory=list[Attempt[Point]])
@@ -241,17 +245,22 @@ class Search(Generic[Point]):
     # Points
 
     def _measure_starts(self) -> None:
-        """Measure the starts of the space but for those that are expected to take far longer than the best of them;
-        these only if no other one works, as where all take too long to compile. Then it does not matter how late it is.
+        """Measure the starts of the space but for those that are expected to take far longer than the best of them. If
+        none works, as where all take too long to compile, they get more time, and then the others are measured. Then it
+        does not matter how late it is.
         """
         starts = self.space.starts()
         most = _FAR * min(map(self._expected, starts), default=0.0)
         self._measure_all(self._new(it for it in starts if self._expected(it) <= most))
+        if self.measure_patiently is not None:
+            late = list(self._late)
+            while late and not self._times:
+                self._try(late.pop(0), self.measure_patiently)
         left = [it for it in starts if it not in {attempt.point for attempt in self._attempts}]
         while left and not self._times:
             self._seen.update(left)
             self._prepare_first(left)
-            self._try(left.pop(0))
+            self._try(left.pop(0), self.measure)
 
     @property
     def _best(self) -> float:
@@ -280,7 +289,7 @@ class Search(Generic[Point]):
             if self._is_over():
                 return False
             self._prepare_first(points[number:])
-            self._try(point)
+            self._try(point, self.measure)
         return True
 
     def _prepare_first(self, points: Sequence[Point]) -> None:
@@ -297,20 +306,22 @@ class Search(Generic[Point]):
     def _is_pruned(self, point: Point) -> bool:
         return self._least(point) > self._best
 
-    def _try(self, point: Point) -> None:
+    def _try(self, point: Point, measure: Callable[[Point, float], float]) -> None:
         if self._is_pruned(point):
             why = "its least possible time is above the best"
             self._attempts.append(Attempt(point, "pruned", self._least(point), why))
             return
         least, best, compiling = self.space.cost(point).least, self._best, self._compiling.get(point)
         try:
-            seconds = self._times[point] = self.measure(point, best)
+            seconds = self._times[point] = measure(point, best)
             self._learn(point, seconds)
             if seconds < least * self._trust:
                 self._trust = _CORRECTION * seconds / least
             self._attempts.append(Attempt(point, "measured", seconds, compiling=compiling))
         except Rejected as error:
             self._attempts.append(Attempt(point, error.status, None, str(error), compiling))
+            if error.is_late:
+                self._late.append(point)
         self._tell()
 
     def _learn(self, point: Point, seconds: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import tinct
 from tinct.ir.schedule.nodes import Decisions
 from tinct.ir.schedule.text import parse_decisions
+from tinct.tuning import nest_tuning
 from tinct.tuning.nest_task import Task, size_class
 from tinct.tuning.nest_tuning import NestProblem
 from tinct.tuning.rejected import Rejected
@@ -143,6 +145,21 @@ def test_a_candidate_that_fails() -> None:
     with its.bench, pytest.raises(Rejected, match="AssertionError: a bug of the compiler") as found:
         its.measure(Decisions((), ()), float("inf"))
     assert found.value.status == "failed"
+
+
+def test_a_candidate_that_is_compiled_too_slowly_may_get_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nest_tuning, "_PATIENT", 1e6)
+    nest = tinct.parse_nest(ROW_SUMS)
+    tuned = problem(lambda point, sizes: nest.lower(point, sizes=sizes))
+    assert not isinstance(tuned.reference, Rejected)
+    tuned.patience = tuned.checks.patience = 1e-4
+    point = parse_decisions("i: workgroup\nj: loop * unrolled(8)")
+    with tuned.bench:
+        with pytest.raises(Rejected, match=r"not compiled within 0\.0001 s") as rejected:
+            tuned.measure(point, inf)
+        assert rejected.value.is_late
+        assert tuned.measure_patiently(point, inf) > 0
+        assert tuned.bench.patience == 1e-4
 
 
 def test_where_nothing_can_be_compared_with_the_cpu_all_candidates_fail() -> None:

@@ -165,8 +165,9 @@ def test_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rejected_points_are_pickled() -> None:
-    copy = pickle.loads(pickle.dumps(Rejected("wrong", "why")))
-    assert (type(copy), copy.status, str(copy)) == (Rejected, "wrong", "why")
+    for is_late in (False, True):
+        copy = pickle.loads(pickle.dumps(Rejected("failed", "why", is_late=is_late)))
+        assert (type(copy), copy.status, str(copy), copy.is_late) == (Rejected, "failed", "why", is_late)
 
 
 def test_adopted_costs_are_used_and_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:

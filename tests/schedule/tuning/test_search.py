@@ -205,6 +205,30 @@ def test_other_starts_are_measured_if_none_works() -> None:
     assert found.counts == {"failed": 1, "measured": 1}
 
 
+def test_starts_that_took_too_long_to_compile_get_more_time() -> None:
+    """If no other one works; before those that are expected to be far slower."""
+    bench, patient = Bench((5, 3)), list[Point]()
+    grid = Modelled(is_small=False, best=bench.best)
+    grid.starts = lambda: [(5, 5), (6, 6), (60, 60)]  # type: ignore[method-assign]
+
+    def measure(point: Point, best: float) -> float:
+        if not bench.seen and point in ((5, 5), (6, 6)):
+            raise Rejected("failed", "it was not compiled", is_late=point == (6, 6))
+        return bench.measure(point, best)
+
+    def measure_patiently(point: Point, best: float) -> float:
+        patient.append(point)
+        return bench.measure(point, best)
+
+    found = Search(
+        grid, measure, bench.compare, seconds=10, clock=bench.clock, measure_patiently=measure_patiently
+    ).run()
+    assert patient == [(6, 6)]
+    assert bench.seen[0] == (6, 6)
+    assert (60, 60) not in bench.seen
+    assert [it.status for it in found.attempts if it.point == (6, 6)] == ["failed", "measured"]
+
+
 def test_a_space_with_hardly_any_legal_points_is_not_sampled_for_long() -> None:
     bench, tried = Bench((5, 3)), list[bool]()
     grid = Grid(is_small=False)
