@@ -234,8 +234,8 @@ def whole_rows(facts: Facts) -> Iterator[Decisions]:
             levels = spread(facts, [it for it in facts.extents if it not in facts.carried])
             levels |= {along: (*levels[along], *inner), across: (Level(Execution.LOOP, None), *several)}
             yield _from_carried(facts, levels)
-            for turns in part_factors(facts.extents[across], rows) if across in facts.in_parts else ():
-                parts = Level(Execution.PARTIAL, None), Level(Execution.LOOP, turns), *several
+            for own in part_factors(facts.extents[across], rows) if across in facts.in_parts else ():
+                parts = Level(Execution.PARTIAL, None), Level(Execution.LOOP, own), *several
                 yield _from_carried(facts, levels | {across: parts})
 
 
