@@ -19,7 +19,7 @@ from .tasks import Carry
 
 Numbers: TypeAlias = tuple[int, ...]
 """The iterations of several levels."""
-_Weights: TypeAlias = tuple[int, ...]
+_Steps: TypeAlias = tuple[int, ...]
 """By how much a subscript grows with the iteration of each level."""
 
 
@@ -39,11 +39,11 @@ def ordered_points(loops: Sequence[Loop], decided: Decided) -> list[Numbers]:
     levels = [it.level for it in loops]
     points = list(product(*(range(decided.count(it) or 0) for it in levels)))
     carries = [it for it in loops[-1].body if isinstance(it, Carry)]
-    loads = [_weights_of(it, levels, decided) for it in _loads(carries, decided)]
+    loads = [_steps_of(it, levels, decided) for it in _loads(carries, decided)]
     orders = [points]
-    for weights in dict.fromkeys(it for load in loads for it in load):
-        if sum(map(bool, weights)) > 1:
-            order = sorted(points, key=lambda it: _sum(weights, it))
+    for steps in dict.fromkeys(it for load in loads for it in load):
+        if sum(map(bool, steps)) > 1:
+            order = sorted(points, key=lambda it: _sum(steps, it))
             if all(_keeps_order(order, levels, it) for it in carries):
                 orders.append(order)
     return min(orders, key=lambda it: _most_live(it, loads))
@@ -54,18 +54,18 @@ def _loads(carries: Sequence[Carry], decided: Decided) -> Iterator[Load]:
     return (it for it in decided.scope.values.values() if isinstance(it, Load) and it.name in names)
 
 
-def _weights_of(load: Load, levels: Sequence[LevelName], decided: Decided) -> tuple[_Weights, ...]:
+def _steps_of(load: Load, levels: Sequence[LevelName], decided: Decided) -> tuple[_Steps, ...]:
     """For each subscript by how much it grows with each level."""
-    return tuple(_weights_in(it, levels, decided) for it in load.subscripts)
+    return tuple(_steps_in(it, levels, decided) for it in load.subscripts)
 
 
-def _weights_in(subscript: Affine, levels: Sequence[LevelName], decided: Decided) -> _Weights:
+def _steps_in(subscript: Affine, levels: Sequence[LevelName], decided: Decided) -> _Steps:
     factors: Mapping[str, int] = {it.name: it.coefficient for it in subscript.terms}
     return tuple(factors.get(it.dimension, 0) * decided.strides(it.dimension)[it] for it in levels)
 
 
-def _sum(weights: _Weights, numbers: Numbers) -> int:
-    return sum(weight * number for weight, number in zip(weights, numbers, strict=True))
+def _sum(steps: _Steps, numbers: Numbers) -> int:
+    return sum(step * number for step, number in zip(steps, numbers, strict=True))
 
 
 def _keeps_order(order: Sequence[Numbers], levels: Sequence[LevelName], carry: Carry) -> bool:
@@ -81,12 +81,12 @@ def _keeps_order(order: Sequence[Numbers], levels: Sequence[LevelName], carry: C
     return True
 
 
-def _most_live(order: Sequence[Numbers], loads: Sequence[tuple[_Weights, ...]]) -> int:
+def _most_live(order: Sequence[Numbers], loads: Sequence[tuple[_Steps, ...]]) -> int:
     """The most elements that are loaded at one time and used again later."""
     first, last = dict[Numbers, int](), dict[Numbers, int]()
     for at, numbers in enumerate(order):
         for load, subscripts in enumerate(loads):
-            element = load, *(_sum(weights, numbers) for weights in subscripts)
+            element = load, *(_sum(steps, numbers) for steps in subscripts)
             first.setdefault(element, at)
             last[element] = at
     changes = [0] * (len(order) + 1)
