@@ -26,7 +26,7 @@ _SQUARE: Final = 16
 """The invocations along each dimension of a square."""
 _COLUMNS: Final = (1, 2, 3, 4)
 """Vectors of a block."""
-_ROWS: Final = (1, 4, 6, 8, 12)
+_ROWS: Final = (1, 2, 4, 6, 8, 12)
 """Rows of a block along another dimension."""
 _ROWS_OF_WINDOWS: Final = (1, 2, 3, 4, 6, 8, 12)
 """The same of a block of a stencil."""
