@@ -133,6 +133,14 @@ class Addresses:
 
         return self.memo(("varying", dimension, tuple(levels), unit), build)
 
+    def number_of(self, levels: Iterable[LevelName]) -> Value:
+        """The number of the current iterations of levels among all of theirs, the first level most significant."""
+        number: Value = u32(0)
+        for it in levels:
+            scaled = self.frame.binary(BinaryOp.MULTIPLY, number, u32(self.decided.count(it) or 0))
+            number = self.frame.binary(BinaryOp.ADD, scaled, self.at[it])
+        return number
+
     def size(self, dimension: str) -> Value:
         """The size of a dimension."""
         return self.affine(self.decided.scope.dimensions[dimension].size, {})

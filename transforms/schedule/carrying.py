@@ -16,7 +16,6 @@ from ...ir import types as w
 from ...ir.core import nodes as c
 from ...ir.core.builder import u32
 from ...ir.core.values import Value
-from ...ir.ops import BinaryOp
 from ...ir.schedule.nodes import Fby, Last
 from .addresses import Addresses, Point
 from .structure import Loop, leaves_of
@@ -58,8 +57,7 @@ class Carrying:
 
     def width(self, carry: Carry) -> int:
         """The number of components of the variables that values are carried in."""
-        level = self.addresses.decided.vector_in(carry.dimensions)
-        return 1 if level is None else self.addresses.decided.count(level) or 1
+        return self.addresses.decided.width_in(carry.dimensions)
 
     @contextmanager
     def each(self, carry: Carry) -> Generator[None]:
@@ -105,17 +103,8 @@ class Carrying:
 
     def _element(self, carry: Carry) -> Value:
         """The number of an element: that of the current iterations."""
-        decided, frame = self.addresses.decided, self.addresses.frame
-        levels = decided.looped(carry)
-
-        def build() -> Value:
-            number: Value = u32(0)
-            for it in levels:
-                scaled = frame.binary(BinaryOp.MULTIPLY, number, u32(decided.count(it) or 0))
-                number = frame.binary(BinaryOp.ADD, scaled, self.addresses.at[it])
-            return number
-
-        return self.addresses.memo(("element", levels), build)
+        levels = self.addresses.decided.looped(carry)
+        return self.addresses.memo(("element", levels), lambda: self.addresses.number_of(levels))
 
     @contextmanager
     def iteration(self, loop: Loop) -> Generator[None]:

@@ -234,6 +234,11 @@ class Decided:
         names = [it for name in dimensions for it in self._names(name) if self.is_vector(it)]
         return names[0] if names else None
 
+    def width_in(self, dimensions: Iterable[str]) -> int:
+        """The number of components of vectors in dimensions; 1 if there are none."""
+        level = self.vector_in(dimensions)
+        return 1 if level is None else self.count(level) or 1
+
     def execution(self, name: LevelName) -> Execution:
         """How a level is executed."""
         return self.levels[name.dimension][name.level].execution
@@ -449,12 +454,6 @@ class Decided:
             or (self.execution(it) in WRITTEN_OUT and it.dimension not in carry.on)
         ]
 
-    def within(self, carry: Carry) -> tuple[LevelName, ...]:
-        """The loops and written-out levels of other dimensions inside of the outermost one that carries."""
-        path, carrying = self.path(carry), self.carrying(carry)
-        first = path.index(carrying[0]) if carrying else len(path)
-        return tuple(it for it in path[first:] if it.dimension not in carry.on)
-
     def looped(self, carry: Carry) -> tuple[LevelName, ...]:
         """The loops inside of the outermost one that carries, along other dimensions: what is carried in each of their
         iterations has memory of its own.
@@ -463,10 +462,12 @@ class Decided:
 
     @cached_property
     def _looped(self) -> Mapping[Carry, tuple[LevelName, ...]]:
-        carries = (it for it in self.tasks if isinstance(it, Carry))
-        return {
-            carry: tuple(it for it in self.within(carry) if self.execution(it) is Execution.LOOP) for carry in carries
-        }
+        return {it: self._loops_within(it) for it in self.tasks if isinstance(it, Carry)}
+
+    def _loops_within(self, carry: Carry) -> tuple[LevelName, ...]:
+        path, carrying = self.path(carry), self.carrying(carry)
+        inside = path[path.index(carrying[0]) :] if carrying else ()
+        return tuple(it for it in inside if it.dimension not in carry.on and self.execution(it) is Execution.LOOP)
 
     def turns_apart(self, carry: Carry) -> int | None:
         """How many iterations the loops of `looped` have together, if that is known."""

@@ -93,8 +93,7 @@ class Keeping:
         return self.addresses.decided.vector_in(self._dimensions(kept))
 
     def _width(self, kept: Kept) -> int:
-        level = self._vector(kept)
-        return 1 if level is None else self.addresses.decided.count(level) or 1
+        return self.addresses.decided.width_in(self._dimensions(kept))
 
     def _dimensions(self, kept: Kept) -> frozenset[str]:
         return self.addresses.decided.scope.dimensions_of(kept.keep.value)
@@ -147,7 +146,7 @@ class Keeping:
             length = prod(decided.count(it) or 0 for it in own)
             target = indices.get(dimension, dimension)
             is_elsewhere = target != dimension and kept.keep.location is Location.WORKGROUP
-            number = self._local(target) if is_elsewhere else self._digits([_of(it, indices) for it in own])
+            number = self._local(target) if is_elsewhere else self.addresses.number_of([_of(it, indices) for it in own])
             offset = frame.binary(BinaryOp.ADD, frame.binary(BinaryOp.MULTIPLY, offset, u32(length)), number)
         return offset
 
@@ -156,14 +155,6 @@ class Keeping:
         decided = self.addresses.decided
         levels = [it for it in decided.names(dimension) if decided.kind(it) is not Execution.WORKGROUP]
         return self.addresses.part_of_index(dimension, levels, name=f"{dimension}_in")
-
-    def _digits(self, levels: Sequence[LevelName]) -> Value:
-        frame = self.addresses.frame
-        number: Value = u32(0)
-        for it in levels:
-            scaled = frame.binary(BinaryOp.MULTIPLY, number, u32(self.addresses.decided.count(it) or 0))
-            number = frame.binary(BinaryOp.ADD, scaled, self.addresses.at[it])
-        return number
 
 
 def _of(level: LevelName, indices: Indices) -> LevelName:

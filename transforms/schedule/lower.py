@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby, product
+from math import prod
 from typing import assert_never
 
 from ...base.interpreter_state import deep_nesting
@@ -190,6 +191,7 @@ class _Lowering(Addresses):
             self.close(carry)
 
     def written_out(self, loop: Loop) -> None:
+        """A written-out level, with those inside of it that have no tests of their own."""
         loops = nested_loops(loop, self.decided)
         if any(self.is_tested(it) for it in loops):
             loops = [loop]
@@ -198,9 +200,12 @@ class _Lowering(Addresses):
                 self.inside(loops[-1])
 
     def is_tested(self, loop: Loop) -> bool:
-        """Whether iterations of a level may be past the end of its dimension, which would change something."""
-        dimension = loop.level.dimension
-        return self.is_complete(loop) and self.may_leave(dimension) and has_effect(loop.body, dimension)
+        """Whether the body of a level is only for indices that are in its dimension."""
+        return self.is_complete(loop) and self.needs_test(loop.level.dimension, loop.body)
+
+    def needs_test(self, dimension: str, nodes: Sequence[Node]) -> bool:
+        """Whether there may be indices past the end of a dimension, for which a part of the tree would do something."""
+        return self.may_leave(dimension) and has_effect(nodes, dimension)
 
     def carry(self, carry: Carry) -> None:
         """Go on to the next iteration of what is carried; the only one, where each iteration is an invocation."""
@@ -282,7 +287,7 @@ class _Lowering(Addresses):
 
     def tested(self, dimension: str, nodes: Sequence[Node], build: Callable[[], None]) -> None:
         """A part of the tree, which `build` makes, where the index is in the dimension."""
-        if not self.may_leave(dimension) or not has_effect(nodes, dimension):
+        if not self.needs_test(dimension, nodes):
             build()
             return
         condition = self.in_dimension(dimension)
@@ -308,8 +313,7 @@ class _Lowering(Addresses):
     def in_dimension(self, dimension: str) -> Value:
         """Whether the index is in the dimension; of a vector, for each component, where that may differ."""
         index, size = self.index(dimension), self.size(dimension)
-        level, known = self.decided.vector_in([dimension]), self.decided.size(dimension)
-        width = 1 if level is None else self.decided.count(level) or 1
+        width, known = self.decided.width_in([dimension]), self.decided.size(dimension)
         if width == 1 or (known is not None and known % width == 0):
             return self.frame.binary(BinaryOp.LESS, index, size)
         return self.frame.builder.binary(
@@ -433,14 +437,8 @@ class _Lowering(Addresses):
 
     def numbered(self, names: Iterable[LevelName]) -> tuple[int, Value]:
         """The number of invocations along axes, and the number of this one among them."""
-        count = 1
-        number: Value = u32(0)
-        for name in names:
-            here = self.decided.count(name) or 0
-            scaled = self.frame.binary(BinaryOp.MULTIPLY, number, u32(here))
-            number = self.frame.binary(BinaryOp.ADD, scaled, self.at[name])
-            count *= here
-        return count, number
+        levels = list(names)
+        return prod(self.decided.count(it) or 0 for it in levels), self.number_of(levels)
 
     def hold(self, task: Hold) -> None:
         """Compute a value that is kept in memory."""

@@ -46,8 +46,7 @@ def carried_bytes(carry: Carry, decided: Decided) -> int:
 
 def _room(dimensions: AbstractSet[str], decided: Decided) -> int:
     """The components that a value takes in an array; there, vectors of 3 are as far apart as those of 4."""
-    level = decided.vector_in(dimensions)
-    width = 1 if level is None else decided.count(level) or 1
+    width = decided.width_in(dimensions)
     return 4 if width == 3 else width
 
 

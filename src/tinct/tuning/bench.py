@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import numpy.typing as npt
 
-from ..base.errors import CompileTimeError, DeviceError, TinctError
+from ..base.errors import DeviceError, TinctError
 from ..devices import adapter_named
 from ..ir.samplers import Sampler
 from ..kernel import Kernel
@@ -22,7 +22,7 @@ from ..sessions import Buffer, Session
 from ..sessions.calls import Constants, Options
 from ..sessions.gpu_replay import GpuReplay, replay_of
 from ..sessions.launches import Launch
-from .rejected import Rejected, first_line
+from .rejected import failed
 
 T = TypeVar("T")
 _Key: TypeAlias = tuple[str, str, int]
@@ -290,6 +290,6 @@ class Bench:
             return run()
         except DeviceError as error:
             self.close()
-            raise Rejected("failed", first_line(error), is_late=isinstance(error, CompileTimeError)) from None
+            raise failed(error) from None
         except (TinctError, MemoryError) as error:
-            raise Rejected("failed", first_line(error)) from None
+            raise failed(error) from None

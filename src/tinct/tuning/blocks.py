@@ -121,9 +121,9 @@ def _along_rows(facts: Facts, block: Mapping[str, Levels], along: str, other: st
         levels = _by_turns(block, along)
         made = facts.with_levels(Decisions((), ()), levels)
         order = facts.order_of_blocks(levels)
-        outside = [it for it in order if it.dimension in apart and levels[it.dimension][it.level].factor is None]
-        at = min((order.index(it) for it in order if it.dimension in (along, *facts.carried)), default=0)
+        outside = [it for it in order if it.dimension in apart]
         rest = [it for it in order if it not in outside]
+        at = next(at for at, it in enumerate(rest) if it.dimension in (along, *facts.carried))
         yield replace(made, order=(*rest[:at], *outside, *rest[at:]))
 
 

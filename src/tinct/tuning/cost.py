@@ -191,8 +191,8 @@ class _Model:
         sources = [*(it.bandwidth * self._parallel for it in caches[1:]), memory]
         pages = sum(it.pages() for it in self._traffics) * self.rates.page / self._parallel
         has_sets = len(caches) > 1  # those of a GPU are not known
-        into = [sum(it.into(cache.size, has_sets=has_sets) for it in self._traffics) for cache in caches]
-        into = [size + self._carried_into(cache.size) for size, cache in zip(into, caches, strict=True)]
+        loaded = [sum(it.into(cache.size, has_sets=has_sets) for it in self._traffics) for cache in caches]
+        into = [size + self._carried_into(cache.size) for size, cache in zip(loaded, caches, strict=True)]
         return [pages, *(size / bandwidth for size, bandwidth in zip(into, sources, strict=False))]
 
     def _carried_into(self, size: int) -> float:
@@ -200,7 +200,7 @@ class _Model:
         lanes = self.lanes
         carries = [it for it in self.decided.tasks if isinstance(it, Carry)]
         large = [it for it in carries if carried_bytes(it, self.decided) * self._gang(it) * self.rates.lanes > size]
-        moved = sum(self._moved(it) * self._parts(it) for it in large)
+        moved = sum(map(self._moved, large))
         return moved * lanes.vectors * self.rates.lanes * _WORD * self._workgroups
 
     @cached_property
@@ -296,7 +296,7 @@ class _Model:
         if self.decided.waits(task):
             outer = self._count(it for it in self._loops(task) if it.dimension not in task.on)
             joined = outer * self._parts(task) * self._joining(task)
-        return turns * max(busy, chain) + joined + self._moved(task) * self._parts(task) * rates.load
+        return turns * max(busy, chain) + joined + self._moved(task) * rates.load
 
     def _chains(self, task: Carry) -> int:
         """The chains of dependent operations in the innermost loop that carries: in loops inside of it, each iteration
@@ -307,14 +307,15 @@ class _Model:
         return self._parts(task) * (self._count(inside) if len(inside) < len(loops) else 1)
 
     def _moved(self, task: Carry) -> int:
-        """How often what is carried in a variable is loaded from an array and stored there again: once each in every
+        """How often a vector of what is carried is loaded from an array or stored there: each variable once in every
         iteration of the loops inside of the outermost one that carries.
         """
         looped = self.decided.looped(task)
         if not looped:
             return 0
         loops = self._loops(task)
-        return 2 * len(task.values) * self._count(loops[: loops.index(looped[-1]) + 1])
+        turns = self._count(loops[: loops.index(looped[-1]) + 1])
+        return 2 * turns * len(task.values) * self._parts(task)
 
     def _body(self, task: Task) -> _Body:
         return self._bodies[task]
