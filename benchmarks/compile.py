@@ -14,6 +14,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,7 +24,8 @@ from rich.console import Console
 from rich.table import Table
 
 from tinct.backend.cpu import jit
-from tinct.backend.cpu.emit import Emitted, emit_function
+from tinct.backend.cpu.emit import emit_function
+from tinct.backend.cpu.emitted import Emitted
 from tinct.backend.cpu.layout import binding_layout
 from tinct.base.interpreter_state import paused_collection
 from tinct.frontend import check_pipeline, parse, resolve
@@ -123,7 +125,7 @@ def _stages(text: str, entry: str, stages: Sequence[str]) -> Iterator[tuple[str,
     yield "specialise", _timed(make_special)[1]
     translated, seconds = _timed(lambda: translate(core, entry))
     yield "translate", seconds
-    yield "optimise", sum(_timed(lambda step=step: step.run(translated.module))[1] for step in CPU.passes)
+    yield "optimise", sum(_timed(partial(step.run, translated.module))[1] for step in CPU.passes)
     yield "schedule", _timed(lambda: place_nodes(translated.function))[1]
     emitted, seconds = _timed(lambda: _emit(translated))
     yield "emit", seconds

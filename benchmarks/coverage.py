@@ -20,8 +20,8 @@ from tinct.instrumented import InstrumentedKernel
 
 from . import machine
 from .__main__ import EFFORTS
-from .peers import Prepared, TinctCpu
-from .peers.base import timed
+from .peers.base import Prepared, timed
+from .peers.tinct_cpu import TinctCpu
 from .problem import Problem, load_problems
 from .report import geometric_mean
 from .runner import Effort, measure

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import click
 import numpy as np
@@ -119,11 +120,7 @@ def main(rounds: int) -> None:
         values = {**dict(zip("ab", given, strict=False)), "out": (None, COUNT)}
         np.testing.assert_array_equal(function(*given), kernel.run(values, threads=COUNT)["out"])
         took = least_seconds(
-            {
-                "call": lambda function=function, given=given: function(*given),
-                "kernel": lambda kernel=kernel, values=values: kernel.run(values, threads=COUNT),
-            },
-            rounds,
+            {"call": partial(function, *given), "kernel": partial(kernel.run, values, threads=COUNT)}, rounds
         )
         ratios.append(took["call"] / took["kernel"])
         table.add_row(name, f"{took['kernel'] * 1e3:.2f}", f"{took['call'] * 1e3:.2f}", f"{ratios[-1]:.2f}")

@@ -74,7 +74,7 @@ def _compile(case: Case) -> float:
     start = time.thread_time()
     shader = tinct.load(case.kernel_path)
     compilation = shader.compilation(shader.kernel(case.entry).info.name, case.constants)
-    assert compilation.cpu
+    _ = compilation.cpu
     return time.thread_time() - start
 
 

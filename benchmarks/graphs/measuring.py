@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import random
 import statistics
 import time
@@ -24,7 +23,7 @@ class Bar:
 
     @property
     def holds(self) -> bool:
-        return (operator.ge if self.direction == "at least" else operator.le)(self.figure, self.wanted)
+        return self.figure >= self.wanted if self.direction == "at least" else self.figure <= self.wanted
 
     def __str__(self) -> str:
         return f"{self.what}: {self.figure:.2f}, {self.direction} {self.wanted:g} is wanted"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -44,14 +44,14 @@ def sort(effort: Effort) -> Iterator[Comparison]:
         source = session.buffer(keys)
         rooms = [session.empty(np.uint32, keys.shape) for _ in range(2)]
         tiles = tinct.load(FOLDER / "radix_sort" / "radix_sort_tiles.wgsl")
-        calls: dict[str, Call] = {
+        in_session: dict[str, Callable[[], tinct.Buffer]] = {
             "sequential tiles": lambda: sort_in_tiles(session, tiles, source, rooms),
             "portable": lambda: module.sort_in(session, source, rooms),
-            "np.sort": lambda: np.sort(keys),
         }
+        calls: dict[str, Call] = {**in_session, "np.sort": lambda: np.sort(keys)}
         expected = np.sort(keys)
-        for name in ("sequential tiles", "portable"):
-            np.testing.assert_array_equal(calls[name]().numpy(), expected)
+        for call in in_session.values():
+            np.testing.assert_array_equal(call().numpy(), expected)
         seconds = medians(calls, min(effort.rounds, 5))
     bar = ratio_bar("sort", seconds, ("sequential tiles", "np.sort"), 4)
     note = f"portable form: speed relative to np.sort {seconds['np.sort'] / seconds['portable']:.2f}"
@@ -122,12 +122,12 @@ def solve(effort: Effort) -> Iterator[Comparison]:
     with tinct.Session() as session:
 
         def in_session() -> np.ndarray:
-            state = module.in_buffers(session, given)
+            state: dict[str, tinct.Buffer] = module.in_buffers(session, given)
             for _ in range(steps):
                 state = module.one_step(session, state, 0)
             return state["solution"].numpy()
 
-        calls: dict[str, Call] = {
+        calls: dict[str, Callable[[], np.ndarray]] = {
             "graph": lambda: module.GRAPH.run(given, repeat=steps)["solution"],
             "session": in_session,
             "scipy": lambda: conjugate_gradient(matrix, right, steps),
@@ -160,7 +160,9 @@ def numba_steps() -> Mapping[str, Callable[..., None]]:
     """The stencils in Numba: loops over rows in parallel, with the indices of neighbours made once for a row."""
     import numba
 
-    @numba.njit(parallel=True)
+    compiled: Callable[[Callable[..., None]], Callable[..., None]] = numba.njit(parallel=True)
+
+    @compiled
     def life(cells: np.ndarray, after: np.ndarray) -> None:
         height, width = cells.shape
         for y in numba.prange(height):
@@ -172,7 +174,7 @@ def numba_steps() -> Mapping[str, Callable[..., None]]:
                 count += cells[below, left] + cells[below, x] + cells[below, right]
                 after[y, x] = np.uint32(count == 3 or (count == 2 and cells[y, x] == 1))
 
-    @numba.njit(parallel=True)
+    @compiled
     def jacobi(outflow: np.ndarray, pressure: np.ndarray, after: np.ndarray) -> None:
         height, width = pressure.shape
         for y in numba.prange(height):
@@ -192,6 +194,11 @@ def swapped(step: Callable[..., None], read: tuple[np.ndarray, ...], start: np.n
         step(*read, before, after)
         before, after = after, before
     return before
+
+
+def repeated(graph: tinct.Graph, given: Mapping[str, int | np.ndarray], name: str, times: int) -> np.ndarray:
+    """The output of a graph that is executed over and over."""
+    return graph.run(given, repeat=times)[name]
 
 
 def life_graph() -> tinct.Graph:
@@ -230,9 +237,9 @@ def stencils(effort: Effort) -> Iterator[Comparison]:
     ):
         step = numba_steps()["life" if name == "cells" else "jacobi"]
         given = size | {key: it.ravel() for key, it in read.items()} | {name: start.ravel()}
-        calls: dict[str, Call] = {
-            "graph": lambda graph=graph, given=given, name=name: graph.run(given, repeat=steps)[name],
-            "Numba": lambda step=step, read=read, start=start: swapped(step, tuple(read.values()), start, steps),
+        calls: dict[str, Callable[[], np.ndarray]] = {
+            "graph": partial(repeated, graph, given, name, steps),
+            "Numba": partial(swapped, step, tuple(read.values()), start, steps),
         }
         np.testing.assert_array_equal(calls["graph"](), np.ravel(calls["Numba"]()))
         seconds = medians(calls, min(effort.rounds, 7), steps)

@@ -21,7 +21,7 @@ import numpy as np
 
 import tinct
 from tinct.backend.cpu.threads import available_processors
-from tinct.graphs import zeros
+from tinct.graphs.operands import Value, zeros
 
 from .measuring import Bar, Comparison, Effort, Part
 
@@ -40,7 +40,7 @@ fn work(@builtin(global_invocation_id) id: vec3u) {
 
 
 @tinct.graph
-def stages(frame):
+def stages(frame: Value) -> dict[str, Value]:
     for _ in range(3):
         frame = SHADER["work"]({"src": frame, "dst": zeros(frame.length)}, threads=frame.length)["dst"]
     return {"out": frame}

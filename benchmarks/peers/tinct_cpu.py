@@ -88,5 +88,5 @@ def _load_compiler(target: str) -> None:
     kernel.
     """
     shader = tinct.load("@compute @workgroup_size(1) fn main() {}")
-    assert shader.compilation("main", {}).cpu
+    _ = shader.compilation("main", {}).cpu
     machine_costs()

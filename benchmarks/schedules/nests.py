@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tinct import Nest
+from tinct.nests.values import SumLike, Value
 
 BINS: Final = 256
 _RADIUS: Final = 8
@@ -154,7 +155,7 @@ def stencil() -> Nest:
     y, x = nest.dim("h", name="y"), nest.dim("w", name="x")
     extents = ["h", "w"]
 
-    def at(dy: int, dx: int) -> Any:
+    def at(dy: int, dx: int) -> Value:
         return nest.load("u", "f32", [y + dy, x + dx], boundary="clamp", extents=extents)
 
     nest.store("result", (at(0, 0) + at(-1, 0) + at(1, 0) + at(0, -1) + at(0, 1)) * 0.2, [y, x])
@@ -189,7 +190,7 @@ def weighted_line(axis: str) -> Nest:
     """A picture's points and 8 on both sides of them along an axis, with 17 weights; the nearest ones at the border."""
     nest = Nest("weighted_line")
     y, x, k = nest.dim("h", name="y"), nest.dim("w", name="x"), nest.dim(2 * _RADIUS + 1, name="k")
-    place = [y, x + k - _RADIUS] if axis == "x" else [y + k - _RADIUS, x]
+    place: list[SumLike] = [y, x + k - _RADIUS] if axis == "x" else [y + k - _RADIUS, x]
     points = nest.load("u", "f32", place, boundary="clamp", extents=["h", "w"])
     nest.store("result", nest.reduce("+", points * nest.load("weights", "f32", [k]), on=[k]), [y, x])
     return nest

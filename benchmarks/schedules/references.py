@@ -38,28 +38,28 @@ def transposed(x: Array) -> Array:
 
 
 def argmax(x: Array) -> Array:
-    return x.argmax(axis=1).astype(np.uint32)
+    return np.asarray(x.argmax(axis=1).astype(np.uint32))
 
 
 def convolve(image: Array, weights: Array) -> Array:
     width = weights.shape[-1]
     windows = np.lib.stride_tricks.sliding_window_view(image, (width, width), axis=(1, 2))
-    return np.tensordot(weights, windows, axes=([1, 2, 3], [0, 3, 4]))
+    return np.asarray(np.tensordot(weights, windows, axes=([1, 2, 3], [0, 3, 4])))
 
 
 def softmax(x: Array) -> Array:
     e = np.exp(x - x.max(axis=1, keepdims=True))
-    return e / e.sum(axis=1, keepdims=True)
+    return np.asarray(e / e.sum(axis=1, keepdims=True))
 
 
 def layer_norm(x: Array) -> Array:
     centred = x - x.mean(axis=1, keepdims=True)
-    return centred / np.sqrt((centred * centred).mean(axis=1, keepdims=True) + np.float32(1e-5))
+    return np.asarray(centred / np.sqrt((centred * centred).mean(axis=1, keepdims=True) + np.float32(1e-5)))
 
 
 def stencil(u: Array) -> Array:
     p = np.pad(u, 1, mode="edge")
-    return (u + p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:]) * np.float32(0.2)
+    return np.asarray((u + p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:]) * np.float32(0.2))
 
 
 def box(u: Array) -> Array:
