@@ -35,7 +35,7 @@ _VECTORS_OF_WINDOWS: Final = (1, 2)
 _MOST_WRITTEN: Final = 8
 """The longest window that is written out."""
 _ROW: Final = 128
-"""Outputs along the rows that share a copy of what they read in workgroup memory."""
+"""Outputs along a row of blocks that one workgroup computes by turns."""
 _ACROSS: Final = (4, 8)
 """Outputs of a block along a dimension that what is read through the window does not depend on."""
 _MOST_TURNS: Final = 8
@@ -87,10 +87,9 @@ def windows(facts: Facts) -> Iterator[Decisions]:
     several outputs. Of the border, which costs more, the interior is apart.
 
     What a stencil reads may serve outputs across another dimension, too, as those of a convolution: then blocks have
-    several of these, and a workgroup computes all that read the same window, if they are few, or the blocks of a row
-    before it goes on to what else is summed up, such as another channel. Where it serves no such outputs, a workgroup
-    may copy what it reads to its memory first: rows of an input whose length is a power of two would share few sets of
-    a cache.
+    several of these, and a workgroup computes all that read the same window, if they are few, or the blocks of a row,
+    one after the other. Where it serves no such outputs, a workgroup may copy what it reads to its memory first: rows
+    of an input whose length is a power of two would share few sets of a cache.
     """
     free = [it for it in facts.extents if it not in facts.carried]
     peeled = tuple(it for it in facts.extents if it in facts.bounded - facts.carried)
@@ -111,20 +110,33 @@ def windows(facts: Facts) -> Iterator[Decisions]:
 
 
 def _along_rows(facts: Facts, block: Mapping[str, Levels], along: str, other: str) -> Iterator[Decisions]:
-    """Decisions whose workgroups compute blocks along a dimension by turns, in each iteration of what is summed up
-    beside the window, if anything is. Then a row of an input is read as far as the blocks go before the next channel
-    is: rows of many channels that are a power of two apart would share few sets of a cache.
+    """Decisions whose workgroups compute blocks along a dimension by turns, each block as a whole, or in each iteration
+    of what is summed up beside the window, if anything is. Then a row of an input is read as far as the blocks go
+    before the next channel is: rows of many channels that are a power of two apart would share few sets of a cache.
     """
+    levels = _by_turns(block, along)
+    made = facts.with_levels(Decisions((), ()), levels)
+    order = facts.order_of_blocks(levels)
+    yield replace(made, order=order)
     window = {it for name in (along, other) for it in _summed_with(facts, name)}
     apart = facts.carried - window
     if apart:
-        levels = _by_turns(block, along)
-        made = facts.with_levels(Decisions((), ()), levels)
-        order = facts.order_of_blocks(levels)
         outside = [it for it in order if it.dimension in apart]
         rest = [it for it in order if it not in outside]
         at = next(at for at, it in enumerate(rest) if it.dimension in (along, *facts.carried))
         yield replace(made, order=(*rest[:at], *outside, *rest[at:]))
+
+
+def by_turns(facts: Facts, point: Decisions) -> Iterator[Decisions]:
+    """A point of which each workgroup computes several blocks along the dimension of its vectors, one after the other:
+    what they all load of an input stays in a cache meanwhile. None where a block is a whole row already.
+    """
+    levels = facts.levels(point)
+    for along, (first, *inner) in levels.items():
+        if first.execution is Execution.WORKGROUP and any(it.execution is Execution.INVOCATION for it in inner):
+            turned = _by_turns(levels, along)
+            if turned != levels:
+                yield facts.with_levels(point, turned)
 
 
 def _by_turns(block: Mapping[str, Levels], along: str) -> dict[str, Levels]:

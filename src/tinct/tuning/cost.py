@@ -83,8 +83,6 @@ there are twice as many, of two.
 """
 _WORD: Final = 4
 """The bytes of most elements that are carried."""
-_TEMPORARIES: Final = 4
-"""The most registers for what was loaded that live at the same time as what is carried."""
 _AT_A_TIME: Final = 8
 """Vectors that a unit of a GPU in hardware runs at a time, so that each waits while others compute."""
 _OF_VECTOR: Final = 1.5
@@ -387,8 +385,13 @@ class _Model:
         if not isinstance(task, Carry):
             return 0
         kept = self._parts(task) * len(task.values) * self._gang(task)
-        loaded = self._live(task) if self.rates.spreads else min(self._body(task).accesses, _TEMPORARIES)
-        return max(0, kept + loaded - self.rates.registers)
+        return max(0, kept + self._live(task) + self._has_others(task) - self.rates.registers)
+
+    def _has_others(self, task: Carry) -> bool:
+        """Whether something is computed that is neither carried on nor done together with a sum."""
+        scope = self.decided.scope
+        computed = {it for it in self._needed(task) if isinstance(scope.values[it], Compute)}
+        return bool(computed - self._fused - set(roots_of(task)))
 
     def _live(self, task: Task) -> int:
         """The registers for what was loaded and is used again. The iterations of written-out levels are executed one

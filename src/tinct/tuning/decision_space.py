@@ -15,7 +15,7 @@ from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.stages import stages_of
 from ..transforms.schedule.tasks import Carry
-from .blocks import blocks, passes, tree_level, unrolled_level, whole_rows, windows
+from .blocks import blocks, by_turns, passes, tree_level, unrolled_level, whole_rows, windows
 from .choices import CHOICES, MOVES, Facts, other_sharing, sequential
 from .hardware_blocks import streams, tiles
 from .level_patterns import MOST_WORKGROUPS, Levels
@@ -35,6 +35,8 @@ _CHEAPEST: Final = 4
 """So many of them are those that cost least, of whatever kind."""
 _MOST_ACROSS: Final = 2
 """Reductions across rows that a search begins with."""
+_MOST_BY_TURNS: Final = 2
+"""Blocks that a search begins with by turns, too."""
 _CLOSE: Final = 1.5
 """The cost model does not tell which of two such blocks is faster if one costs up to so many times as much."""
 _INVOCATIONS: Final = (16, 32, 64, 128, 256)
@@ -91,10 +93,11 @@ class DecisionSpace:
     def starts(self) -> Sequence[Decisions]:
         """Points that were good before, the structured one that costs least, one with invocations for each element of
         the outputs, where these are few, the one whose workgroups share the reductions that costs least, one with a
-        workgroup for each row, and blocks of a stencil.
+        workgroup for each row, blocks of a stencil, whole rows, and blocks by turns.
         """
-        best = min(self.structured(), key=lambda it: self.cost(it).expected, default=self.simple())
-        found = (*self.kept, best, self.simple(), self.shared(), self.by_rows(), *self.windowed(), *self.across_rows())
+        structured = sorted(self.structured(), key=lambda it: self.cost(it).expected)
+        others = (self.simple(), self.shared(), self.by_rows(), *self.windowed(), *self.across_rows())
+        found = (*self.kept, *structured[:1], *others, *self.by_turns(structured))
         return list(dict.fromkeys(self._legal(found)))
 
     def simple(self) -> Decisions:
@@ -145,6 +148,19 @@ class DecisionSpace:
         made = map(self.facts.within_limits, whole_rows(self.facts))
         points = sorted(dict.fromkeys(self._legal(made)), key=lambda it: self.cost(it).expected)
         return points[:_MOST_ACROSS]
+
+    def by_turns(self, points: Iterable[Decisions]) -> Sequence[Decisions]:
+        """The first of some points, of different shapes, whose blocks load what lies in storage in the order in which
+        it is read, with these blocks by turns. The model does not know which of two inputs a processor loads ahead
+        better. A GPU in hardware needs many workgroups more than long ones.
+        """
+        found: dict[Hashable, Decisions] = {}
+        for point in () if self.facts.is_hardware else points:
+            if self.shape(point) not in found and any(it.location is Location.STORAGE for it in point.kept):
+                found |= {self.shape(point): it for it in self._legal(by_turns(self.facts, point))}
+            if len(found) == _MOST_BY_TURNS:
+                break
+        return list(found.values())
 
     def by_rows(self, invocations: int = _SIMD, parts: Mapping[str, int] = _WHOLE) -> Decisions:
         """A workgroup for each row that is first reduced and then gone through again, as in softmax. Its invocations

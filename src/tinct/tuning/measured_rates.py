@@ -29,9 +29,9 @@ _LEAST: Final = 5e-4
 """Seconds that a kernel of operations runs at least, beside an empty dispatch: less is not measured well."""
 _GPU_LANES: Final = 32
 _GPU_REGISTERS: Final = 64
-_AVX512_REGISTERS: Final = 28
-_REGISTERS: Final = 14
-"""Vector registers of a processor less those that code needs for other things."""
+_MANY_REGISTERS: Final = 32
+_REGISTERS: Final = 16
+"""Vector registers of a processor: many with AVX-512 and on ARM."""
 _MOST_UNITS: Final = 4096
 
 _WGSL: Final = (
@@ -202,7 +202,7 @@ def _of_processor() -> _Close:
     first = min(costs.caches, key=lambda it: it.level, default=None)
     return {
         "lanes": target.vector_bytes // 4,
-        "registers": _AVX512_REGISTERS if target.has_avx512 or target.is_arm else _REGISTERS,
+        "registers": _MANY_REGISTERS if target.has_avx512 or target.is_arm else _REGISTERS,
         "gather": min(costs.access.gather, costs.access.loads) * 1e-9,
         "load": target.vector_bytes / ((costs.bandwidth if first is None else first.bandwidth) * 1e9),
         "caches": tuple(CacheRate(it.size, it.bandwidth * 1e9) for it in costs.faster_caches),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 import pytest
 
@@ -210,6 +211,38 @@ def test_passes_keep_what_other_loops_need() -> None:
 
 def test_a_nest_without_loops_inside_of_what_is_needed_again_has_no_passes() -> None:
     assert not list(passes(Facts(product().ir, {"m": 64, "n": 64, "inner": 64}, reassociate=True)))
+
+
+def test_searches_of_products_begin_with_blocks_by_turns() -> None:
+    """Two shapes of those that read in storage, along the vectors; not on GPUs in hardware."""
+    space = space_of({"m": 1000, "n": 1024, "inner": 1024})
+    found = space.by_turns(sorted(space.structured(), key=lambda it: space.cost(it).expected))
+    assert set(found) <= set(space.starts())
+    assert len({space.shape(it) for it in found}) == len(found) == 2
+    for point in found:
+        levels = space.facts.levels(point)
+        (vectors,) = (it for it in levels.values() if it[-1].execution is Execution.INVOCATION)
+        assert [it.execution for it in vectors[:2]] == [Execution.WORKGROUP, Execution.LOOP]
+        assert prod(it.factor or 1 for it in vectors) <= 128
+        assert any("0 in storage" in line for line in print_decisions(point).splitlines())
+    assert not DecisionSpace(replace(space.facts, is_hardware=True), space.price).by_turns(space.structured())
+
+
+def test_blocks_of_a_convolution_by_turns_along_a_row() -> None:
+    """Each block as a whole, or all of a row for each channel."""
+    facts = Facts(convolution().ir, {"outputs": 16, "inputs": 16, "h": 254, "w": 254}, reassociate=True)
+    space = DecisionSpace(facts, lambda it: cost_of(it, ASSUMED, contract=True))
+    block = """
+        c: loop
+        dy: unrolled
+        dx: loop
+        o: workgroup * loop(4) * unrolled(4)
+        y: workgroup * unrolled(2)
+        x: workgroup * loop(8) * invocation(16)
+        order: o.1, {}, dx.0, dy.0, o.2, y.1
+    """
+    found = set(filter(space.is_legal, windows(facts)))
+    assert {parse_decisions(block.format(it)) for it in ("x.1, c.0", "c.0, x.1")} <= found
 
 
 def column_sums() -> Nest:

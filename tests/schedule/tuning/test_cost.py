@@ -121,6 +121,28 @@ def test_what_is_cheaper(better: str, worse: str) -> None:
     assert expected(better) < expected(worse)
 
 
+@pytest.mark.parametrize(
+    ("rows", "columns", "contract", "spilled"),
+    [
+        pytest.param(6, 2, False, 0, id="sums, two vectors, a scalar and a product"),
+        pytest.param(4, 3, False, 1, id="one register is missing for the product"),
+        pytest.param(4, 3, True, 0, id="products need no register"),
+        pytest.param(8, 2, True, 3, id="many sums"),
+    ],
+)
+def test_registers_of_a_block(rows: int, columns: int, contract: bool, spilled: int) -> None:
+    """A processor with 16 registers keeps the sums of a block, what its loads give for several of them, and a product
+    that is not added in the same operation. More registers make only what is spilled cheaper.
+    """
+    text = f"i: workgroup * unrolled({rows})\nj: workgroup * unrolled({columns}) * invocation(8)\norder: k.0, i.1, j.1"
+    costs = [
+        cost_of(decided(text), replace(ASSUMED, registers=it), contract=contract).expected
+        for it in range(16, 16 + spilled + 2)
+    ]
+    assert sorted(costs, reverse=True) == costs
+    assert len(set(costs)) == 1 + spilled
+
+
 def test_products_that_are_added_are_no_operations_of_their_own() -> None:
     point = decided(BLOCK)
     assert cost_of(point, ASSUMED, contract=True).expected < cost_of(point, ASSUMED).expected
