@@ -27,7 +27,7 @@ from tinct.nests import TunedNest
 from tinct.nests.lowered import LoweredNest
 from tinct.tuning.bench import Bench, Job
 from tinct.tuning.nest_tuning import job_of
-from tinct.tuning.rejected import Rejected, failed
+from tinct.tuning.rejected import Rejected, first_line
 from tinct.tuning.trial_data import TrialData
 
 from .gpu_copy import GpuCopy
@@ -147,7 +147,7 @@ def _fitting(problem: Problem, data: TrialData, run: Run, notes: list[str]) -> I
             with closing(Prepared(kernel, data.inputs, run.device, contract=run.contract)) as prepared:
                 found = prepared.result()
         except TinctError as error:
-            notes.append(f"{kernel.name} is left out: {failed(error)}")
+            notes.append(f"{kernel.name} is left out: {first_line(error)}")
             continue
         expected = problem.numpy(*data.inputs.values()) if kernel.expected is None else kernel.expected
         _check(f"{problem.name}, {kernel.name}", expected, found)

@@ -114,7 +114,7 @@ def _along_rows(facts: Facts, block: Mapping[str, Levels], along: str, other: st
     of what is summed up beside the window, if anything is. Then a row of an input is read as far as the blocks go
     before the next channel is: rows of many channels that are a power of two apart would share few sets of a cache.
     """
-    levels = _by_turns(block, along)
+    levels = _turned(block, along)
     made = facts.with_levels(Decisions((), ()), levels)
     order = facts.order_of_blocks(levels)
     yield replace(made, order=order)
@@ -134,12 +134,12 @@ def by_turns(facts: Facts, point: Decisions) -> Iterator[Decisions]:
     levels = facts.levels(point)
     for along, (first, *inner) in levels.items():
         if first.execution is Execution.WORKGROUP and any(it.execution is Execution.INVOCATION for it in inner):
-            turned = _by_turns(levels, along)
+            turned = _turned(levels, along)
             if turned != levels:
                 yield facts.with_levels(point, turned)
 
 
-def _by_turns(block: Mapping[str, Levels], along: str) -> dict[str, Levels]:
+def _turned(block: Mapping[str, Levels], along: str) -> dict[str, Levels]:
     """Levels of which a workgroup computes several blocks along a dimension, one after the other."""
     first, *inner = block[along]
     turns = _ROW // prod(it.factor or 1 for it in inner)
@@ -150,7 +150,7 @@ def _with_copies(facts: Facts, block: Mapping[str, Levels], along: str, read: Ab
     """Decisions whose workgroups compute blocks along a dimension by turns, and copy what depends on the dimensions
     `read`, if anything does.
     """
-    levels = _by_turns(block, along)
+    levels = _turned(block, along)
     made = facts.with_levels(Decisions((), ()), levels)
     scope = facts.plain.scope
     loads = [it for it in scope.values.values() if isinstance(it, Load) and read <= scope.dimensions_of(it.name)]

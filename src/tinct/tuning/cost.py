@@ -385,9 +385,9 @@ class _Model:
         if not isinstance(task, Carry):
             return 0
         kept = self._parts(task) * len(task.values) * self._gang(task)
-        return max(0, kept + self._live(task) + self._has_others(task) - self.rates.registers)
+        return max(0, kept + self._live(task) + self._has_temporaries(task) - self.rates.registers)
 
-    def _has_others(self, task: Carry) -> bool:
+    def _has_temporaries(self, task: Carry) -> bool:
         """Whether something is computed that is neither carried on nor done together with a sum."""
         scope = self.decided.scope
         computed = {it for it in self._needed(task) if isinstance(scope.values[it], Compute)}

@@ -31,15 +31,15 @@ def rejecting() -> Generator[None]:
     except TinctError as error:
         raise failed(error) from None
     except Exception as error:  # a bug of the compiler costs this point
-        raise Rejected("failed", f"{type(error).__name__}: {_first_line(error)}") from None
+        raise Rejected("failed", f"{type(error).__name__}: {first_line(error)}") from None
 
 
 def failed(error: BaseException) -> Rejected:
     """What an error is for the point that is tried."""
-    return Rejected("failed", _first_line(error), is_late=isinstance(error, CompileTimeError))
+    return Rejected("failed", first_line(error), is_late=isinstance(error, CompileTimeError))
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     """An error in one line."""
     text = str(error).strip()
     return text.splitlines()[0] if text else type(error).__name__
