@@ -25,7 +25,7 @@ from tinct import Nest
 from tinct.ir.schedule.nodes import Decisions
 from tinct.ir.schedule.text import parse_decisions, print_decisions
 from tinct.nests.tuned import lowered_for
-from tinct.tuning.devices import is_hardware
+from tinct.tuning.devices import gpu_kind
 from tinct.tuning.nest_task import Task
 from tinct.tuning.nest_tuning import NestProblem, patience_of
 from tinct.tuning.point_processes import number_of_processes
@@ -194,7 +194,7 @@ def measured(space: Space, device: str, seeds: range, seconds: float, *, is_tiny
 
 def _by_hand(space: Space, device: str) -> Decisions | None:
     """The decisions by hand for the nest of that name."""
-    tables = decisions.read(None, device, is_software=not is_hardware(device))
+    tables = decisions.read(None, device, is_software=gpu_kind(device) != "hardware")
     text = decisions.chosen(tables, space.name, contract=space.contract)
     return None if text is None else parse_decisions(text)
 

@@ -84,7 +84,8 @@ def _of_pair(facts: Facts, free: list[str], along: str, other: str | None) -> It
 
 def windows(facts: Facts) -> Iterator[Decisions]:
     """Blocks of a stencil: what it sums up along one dimension is written out, so that each element is loaded once for
-    several outputs. Of the border, which costs more, the interior is apart.
+    several outputs. Of the border, which costs more, the interior is apart, but on GPUs in software, which execute both
+    sides of a test.
 
     What a stencil reads may serve outputs across another dimension, too, as those of a convolution: then blocks have
     several of these, and a workgroup computes all that read the same window, if they are few, or the blocks of a row,
@@ -92,7 +93,8 @@ def windows(facts: Facts) -> Iterator[Decisions]:
     of an input whose length is a power of two would share few sets of a cache.
     """
     free = [it for it in facts.extents if it not in facts.carried]
-    peeled = tuple(it for it in facts.extents if it in facts.bounded - facts.carried)
+    bounded = facts.bounded - facts.carried if facts.gpu != "software" else ()
+    peeled = tuple(it for it in facts.extents if it in bounded)
     for along, other in permutations(free, 2):
         window = [it for it in _summed_with(facts, other) if facts.extents[it] <= _MOST_WRITTEN]
         if window:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations
 from math import prod
 from random import Random
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from ..base.cached import cached_property
 from ..ir.schedule.extents import dimension_sizes
@@ -59,7 +59,9 @@ _MOST_JOINING: Final = 64
 _FEWEST_IN_ORDER: Final = 4096
 """Elements below which it does not matter in which order they lie: they stay in the first cache."""
 DEFAULT_LANES: Final = 16
-"""The lanes of blocks on GPUs: a fraction of a subgroup, so that several rows of a block share one."""
+"""The lanes of blocks on GPUs in hardware: a fraction of a subgroup, so that several rows of a block share one."""
+GpuKind: TypeAlias = Literal["hardware", "software"]
+"""Whether a GPU is one, or a driver that computes on the processor."""
 _BETWEEN_LOOPS: Final = (Location.REGISTERS, Location.WORKGROUP, Location.STORAGE)
 """Where a value may be that another loop needs."""
 
@@ -67,15 +69,15 @@ _BETWEEN_LOOPS: Final = (Location.REGISTERS, Location.WORKGROUP, Location.STORAG
 @dataclass(frozen=True)
 class Facts:
     """What choices depend on: the nest, its sizes, whether floats may be reassociated, whether the device has
-    subgroups, whether it is a GPU in hardware, and how many `lanes` a vector of a CPU has: blocks have as many
-    invocations beside each other, or some times as many.
+    subgroups, of which kind it is if it is a GPU, and how many `lanes` a vector has: blocks have as many invocations
+    beside each other, or some times as many.
     """
 
     nest: Nest
     sizes: Mapping[str, int]
     reassociate: bool = False
     has_subgroups: bool = True
-    is_hardware: bool = False
+    gpu: GpuKind | None = None
     lanes: int = DEFAULT_LANES
     _part_names: dict[tuple[str, ...], Mapping[str, str]] = field(
         default_factory=dict[tuple[str, ...], Mapping[str, str]], compare=False

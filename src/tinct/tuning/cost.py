@@ -8,10 +8,11 @@ operations, barriers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import product, takewhile
 from math import prod
+from operator import add
 from typing import Final
 
 from ..base.cached import cached_property
@@ -101,6 +102,8 @@ _LARGE_CODE: Final = 400.0
 """Operations and accesses of code that takes five seconds to compile, so that it is ranked as if it ran half as fast.
 Code of half that size takes less than one.
 """
+_LARGE_CODE_IN_SOFTWARE: Final = 4000.0
+"""The same for the drivers of GPUs in software."""
 
 
 def cost_of(decided: Decided, rates: Rates, *, contract: bool = False) -> Cost:
@@ -143,7 +146,8 @@ class _Model:
             return 1.0
         bodies = ((it, self._body(it)) for it in self.decided.tasks)
         size = sum((its.operations + its.accesses) * self._gang(it) for it, its in bodies)
-        return 1.0 + (size / _LARGE_CODE) ** 2
+        large = _LARGE_CODE_IN_SOFTWARE if self.rates.is_software else _LARGE_CODE
+        return 1.0 + (size / large) ** 2
 
     # Units
 
@@ -328,20 +332,16 @@ class _Model:
         """
         scope = self.decided.scope
         operations, fused, loads, accesses = 0.0, 0.0, 0.0, 0
-        for name in self._needed(task):
-            value = scope.values[name]
-            if not isinstance(value, (Compute, Load)):
-                continue
-            hoisted = self._turns_without(task, self._of(name, task))
+        for value in (scope.values[it] for it in self._needed(task)):
             if isinstance(value, Compute):
-                points = self._points(name, task)
+                points, hoisted = self._points(value.name, task), self._turns_without(task, self._of(value.name, task))
                 operations += points * self._price(value) / hoisted
                 fused += points * (value.name in self._fused) / hoisted
-            else:
-                points = self._elements(value, task)
-                operations += points * _CLAMPED * self._tested(value) / hoisted
-                accesses += points
-                loads += points * self._loaded(value) / hoisted
+        for group in self._loads_beside(task):
+            points, hoisted = self._elements(group, task), self._turns_without(task, self._of(group[0].name, task))
+            operations += points * _CLAMPED * max(map(self._tested, group)) / hoisted
+            accesses += points
+            loads += points * max(map(self._loaded, group)) / hoisted
         if isinstance(task, Write):
             points = self._count(self._written(task))
             stored, each = self._stored(task.store)
@@ -408,7 +408,7 @@ class _Model:
 
     def _gang(self, task: Task) -> int:
         """The vectors of invocations that go through the loops of a task together."""
-        if self.rates.spreads:
+        if self.rates.spreads or self.rates.is_software:
             return 1
         body = self._body(task)
         size = body.operations + body.fused + body.accesses
@@ -459,7 +459,8 @@ class _Model:
         turns = self._copies(stage)
         barriers = 1 if stage.buffering is Buffering.DOUBLE else 2
         elements = tile_of(stage, self.decided).elements / max(self.lanes.invocations, 1)
-        return turns * (_COPIED * elements * self.rates.operation + barriers * self._barrier)
+        each = 2 * self.rates.load if self.rates.is_software else _COPIED * self.rates.operation
+        return turns * (elements * each + barriers * self._barrier)
 
     def _copies(self, stage: Stage) -> int:
         """How often a copy in workgroup memory is made."""
@@ -490,14 +491,48 @@ class _Model:
         dimensions = self._of(name, task)
         return self._count(it for it in self._written(task) if it.dimension in dimensions)
 
-    def _elements(self, load: Load, task: Task) -> int:
-        """How many elements one turn loads for each lane: fewer than there are points where a window of a stencil moves
-        on by less than its size.
+    def _loads_beside(self, task: Task) -> Iterable[Sequence[Load]]:
+        """The loads of a task; those together that are a constant apart, as the neighbours of a point in a stencil."""
+        groups: dict[Hashable, list[Load]] = {}
+        for name in self._needed(task):
+            value = self.decided.scope.values[name]
+            if isinstance(value, Load):
+                terms = tuple(it.terms for it in value.subscripts)
+                key = value.array, value.boundary, terms, self._of(name, task), name in self._staged
+                groups.setdefault(key, []).append(value)
+        return groups.values()
+
+    def _elements(self, loads: Sequence[Load], task: Task) -> int:
+        """How many elements one turn loads for each lane, of loads that are a constant apart: fewer than there are
+        points where a window of a stencil moves on by less than its size.
         """
-        written = [it for it in self._written(task) if it.dimension in self._of(load.name, task)]
-        if not load.subscripts:
+        first = loads[0]
+        written = [it for it in self._written(task) if it.dimension in self._of(first.name, task)]
+        if not first.subscripts:
             return self._count(written)
-        return prod(self._distinct(it, written) for it in load.subscripts)
+        if len(loads) == 1:
+            return prod(self._distinct(it, written) for it in first.subscripts)
+        *outer, inner = (self._offsets(it, written) for it in first.subscripts)
+        row = sum(1 << it - min(inner) for it in inner)
+        least = min(it.subscripts[-1].constant for it in loads)
+        rows: dict[tuple[int, ...], int] = {}
+        """A bit for each element of a row that is loaded."""
+        for load in loads:
+            *constants, last = (it.constant for it in load.subscripts)
+            for at in product(*outer):
+                place = tuple(map(add, at, constants))
+                rows[place] = rows.get(place, 0) | row << last - least
+        return sum(it.bit_count() for it in rows.values())
+
+    def _offsets(self, subscript: Affine, written: Sequence[LevelName]) -> set[int]:
+        """What iterations of some levels add to a subscript."""
+        found = {0}
+        for level in written:
+            stride = self.decided.strides(level.dimension)[level]
+            steps = [it.coefficient * stride for it in subscript.terms if it.name == level.dimension]
+            if any(steps):
+                found = {at + sum(steps) * turn for at in found for turn in range(self._count([level]))}
+        return found
 
     def _distinct(self, subscript: Affine, written: Sequence[LevelName]) -> int:
         """How many values a subscript has in the iterations of some levels."""

@@ -20,6 +20,7 @@ from .choices import CHOICES, MOVES, Facts, other_sharing, sequential
 from .hardware_blocks import streams, tiles
 from .level_patterns import MOST_WORKGROUPS, Levels
 from .search import Cost
+from .software_blocks import large_blocks
 
 _TRIES: Final = 12
 """Attempts at a random change that is legal."""
@@ -93,12 +94,20 @@ class DecisionSpace:
     def starts(self) -> Sequence[Decisions]:
         """Points that were good before, the structured one that costs least, one with invocations for each element of
         the outputs, where these are few, the one whose workgroups share the reductions that costs least, one with a
-        workgroup for each row, blocks of a stencil, whole rows, and blocks by turns.
+        workgroup for each row, blocks of a stencil, whole rows, and blocks by turns. For a GPU in software, several
+        structured ones, and what costs least first: loads decide how long a point takes, and are well known.
         """
-        structured = sorted(self.structured(), key=lambda it: self.cost(it).expected)
+        is_software = self.facts.gpu == "software"
+        structured = sorted(self.structured(), key=self._expected)
         others = (self.simple(), self.shared(), self.by_rows(), *self.windowed(), *self.across_rows())
-        found = (*self.kept, *structured[:1], *others, *self.by_turns(structured))
-        return list(dict.fromkeys(self._legal(found)))
+        made = (*structured[: _CHEAPEST if is_software else 1], *others, *self.by_turns(structured))
+        legal = list(self._legal(made))
+        return list(
+            dict.fromkeys((*self._legal(self.kept), *(sorted(legal, key=self._expected) if is_software else legal)))
+        )
+
+    def _expected(self, point: Decisions) -> float:
+        return self.cost(point).expected
 
     def simple(self) -> Decisions:
         """Workgroups for all dimensions that nothing is carried along, at most three, and invocations for the last."""
@@ -124,15 +133,15 @@ class DecisionSpace:
         its = Level(Execution.LOOP, None), Level(Execution.INVOCATION, _SIMD)
         bases = [simple, facts.with_levels(simple, {**levels, longest: its})]
         found = [it for base in bases for it in other_sharing(facts, base) if self.is_legal(it)]
-        return min(found, key=lambda it: self.cost(it).expected, default=simple)
+        return min(found, key=self._expected, default=simple)
 
     def windowed(self) -> Sequence[Decisions]:
         """Blocks of a stencil that load each element once for several outputs: those that cost least, and those that
         cost least of each kind. Costs are too close to tell which is the fastest.
         """
         made = map(self.facts.within_limits, windows(self.facts))
-        points = sorted(self._legal(made), key=lambda it: self.cost(it).expected)
-        close = [it for it in points if self.cost(it).expected <= _CLOSE * self.cost(points[0]).expected]
+        points = sorted(self._legal(made), key=self._expected)
+        close = [it for it in points if self._expected(it) <= _CLOSE * self._expected(points[0])]
         firsts: dict[Hashable, Decisions] = {}
         for point in close:
             firsts.setdefault(self.kind(point), point)
@@ -143,10 +152,10 @@ class DecisionSpace:
         row costs, which differs more from processor to processor. On a GPU in hardware, an invocation has no caches for
         such arrays.
         """
-        if self.facts.is_hardware:
+        if self.facts.gpu == "hardware":
             return []
         made = map(self.facts.within_limits, whole_rows(self.facts))
-        points = sorted(dict.fromkeys(self._legal(made)), key=lambda it: self.cost(it).expected)
+        points = sorted(dict.fromkeys(self._legal(made)), key=self._expected)
         return points[:_MOST_ACROSS]
 
     def by_turns(self, points: Iterable[Decisions]) -> Sequence[Decisions]:
@@ -155,7 +164,7 @@ class DecisionSpace:
         better. A GPU in hardware needs many workgroups more than long ones.
         """
         found: dict[Hashable, Decisions] = {}
-        for point in () if self.facts.is_hardware else points:
+        for point in () if self.facts.gpu == "hardware" else points:
             if self.shape(point) not in found and any(it.location is Location.STORAGE for it in point.kept):
                 found |= {self.shape(point): it for it in self._legal(by_turns(self.facts, point))}
             if len(found) == _MOST_BY_TURNS:
@@ -194,7 +203,11 @@ class DecisionSpace:
         choices = [_WHOLE, *({it: count} for it in along for count in _PARTS)]
         choices += [dict.fromkeys(along, count) for count in _PARTS]
         rows = (self.by_rows(count, parts) for parts in choices for count in _INVOCATIONS)
-        others = (*tiles(self.facts), *streams(self.facts)) if self.facts.is_hardware else ()
+        others: Iterable[Decisions] = ()
+        if self.facts.gpu == "hardware":
+            others = *tiles(self.facts), *streams(self.facts)
+        elif self.facts.gpu == "software":
+            others = large_blocks(self.facts)
         made = (*rows, *passes(self.facts), *blocks(self.facts), *others)
         return dict.fromkeys(map(self.facts.within_limits, made))
 

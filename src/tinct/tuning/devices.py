@@ -10,7 +10,7 @@ from ..backend.cpu.threads import available_processors
 from ..base.errors import DeviceError, InputError
 from ..devices import adapter_named
 from ..ir.hints import unknown_name
-from .choices import DEFAULT_LANES
+from .choices import GpuKind
 
 
 def checked_device(device: str) -> str:
@@ -48,15 +48,19 @@ def has_subgroups(device: str) -> bool:
     return found is not None and "subgroup" in found.features
 
 
-def is_hardware(device: str) -> bool:
-    """Whether the device is a GPU, and not a driver that computes on the CPU."""
+def gpu_kind(device: str) -> GpuKind | None:
+    """Whether the device is a GPU in hardware, or in software, a driver that computes on the processor; None for what
+    is no GPU, or is not there.
+    """
     adapter = adapter_named(device)
     if adapter is None:
-        return False
+        return None
     from ..backend.gpu import GpuDevice
 
     found = GpuDevice.available(adapter)
-    return found is not None and not found.is_software
+    if found is None:
+        return None
+    return "software" if found.is_software else "hardware"
 
 
 def versions(device: str) -> str:
@@ -70,8 +74,3 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "unknown"
-
-
-def block_lanes(device: str) -> int:
-    """The invocations that blocks have beside each other, or some times as many: on the CPU those of a vector."""
-    return current_target().vector_bytes // 4 if adapter_named(device) is None else DEFAULT_LANES

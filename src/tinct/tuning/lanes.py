@@ -11,6 +11,7 @@ from ..base.cached import cached_property
 from ..ir.schedule.extents import extents_of
 from ..ir.schedule.nodes import Affine, Execution, LevelName
 from ..transforms.schedule.decided import WRITTEN_OUT, Decided
+from ..transforms.schedule.vectors import vector_arrays
 from .rates import Rates
 
 _UNIFORM: Final = 0.6
@@ -75,8 +76,17 @@ class Lanes:
         """The vectors of a workgroup, or of the workgroups that share one."""
         return -(-self.invocations * self.merged // self.rates.lanes)
 
+    @cached_property
+    def _share_of_vector(self) -> dict[str, float]:
+        """For each array that a GPU in software has as vectors, the loads that one of their elements stands for."""
+        of_four = self.rates.of_four
+        widths = vector_arrays(self.decided)
+        return {array: (1 + (of_four - 1) * (width - 1) / 3) / width for array, width in widths.items()}
+
     def access(self, array: str, subscripts: Sequence[Affine]) -> float:
         """The loads of a whole vector that one access stands for."""
+        if self.rates.is_software:
+            return self._share_of_vector.get(array, 1.0)
         if not self.levels:
             return _UNIFORM
         lanes = self.used

@@ -1,38 +1,38 @@
 """How fast a device is, measured by kernels of our own in about half a second, once, and kept on disk.
 
-A GPU in hardware is measured in `hardware_rates`.
+GPUs are measured in `hardware_rates` and in `software_rates`.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, fields
-from typing import Final, TypedDict
+from typing import Final
 
 import numpy as np
 
+from ..backend.cpu.machine import machine_costs
+from ..backend.cpu.target import current_target
 from ..backend.cpu.threads import available_processors
 from ..base.errors import TinctError
-from ..devices import adapter_named
 from ..ir.source import Source
 from ..shader import Shader
 from .bench import Job, shortest_time
-from .devices import identity, is_hardware, versions
+from .choices import DEFAULT_LANES
+from .devices import gpu_kind, identity, versions
 from .hardware_rates import rates_of_hardware
 from .kept import Record, keep_record, read_record, record_name
 from .rates import ASSUMED, BARRIERS, CacheRate, Rates
 from .rejected import Rejected
+from .software_rates import rates_of_software
 
 _COPIED: Final = 24 << 20
 _CACHED: Final = 1 << 20
 _TURNS: Final = 2000
 _LEAST: Final = 5e-4
 """Seconds that a kernel of operations runs at least, beside an empty dispatch: less is not measured well."""
-_GPU_LANES: Final = 32
-_GPU_REGISTERS: Final = 64
 _MANY_REGISTERS: Final = 32
 _REGISTERS: Final = 16
 """Vector registers of a processor: many with AVX-512 and on ARM."""
-_MOST_UNITS: Final = 4096
 
 _WGSL: Final = (
     BARRIERS
@@ -108,9 +108,22 @@ def _read(record: Record) -> Rates:
     return Rates(**others, caches=tuple(CacheRate(**it) for it in record["caches"]))
 
 
+def block_lanes(device: str) -> int:
+    """The invocations that blocks have beside each other, or some times as many: those of a vector, but on a GPU in
+    hardware.
+    """
+    match gpu_kind(device):
+        case "hardware":
+            return DEFAULT_LANES
+        case "software":
+            return rates_of(device).lanes
+        case None:
+            return current_target().vector_bytes // 4
+
+
 def _measured_anew(device: str, name: str) -> Rates:
     try:
-        found = rates_of_hardware(device) if is_hardware(device) else _measured(device)
+        found = _measured(device)
     except (TinctError, Rejected):
         return ASSUMED
     keep_record(name, asdict(found), lambda _: True)
@@ -118,92 +131,66 @@ def _measured_anew(device: str, name: str) -> Rates:
 
 
 def _measured(device: str) -> Rates:
+    match gpu_kind(device):
+        case "hardware":
+            return rates_of_hardware(device)
+        case "software":
+            return rates_of_software(device, rates_of("cpu"))
+        case None:
+            return _rates_of_processor()
+
+
+def _rates_of_processor() -> Rates:
     shader = Shader(Source.from_text(_WGSL))
     copied, operations, barriers = map(shader.kernel, ("copied", "operations", "barriers"))
-    is_gpu = adapter_named(device) is not None
-
-    launch = _seconds(device, 64, Job.of(operations, (1, 1, 1), {"turns": 0}))
+    target, costs, units = current_target(), machine_costs(), available_processors()
+    first = min(costs.caches, key=lambda it: it.level, default=None)
+    launch = _seconds(64, Job.of(operations, (1, 1, 1), {"turns": 0}))
 
     def bandwidth(size: int) -> float:
         count = size // 4
         job = Job.of(copied, (-(-count // 256), 1, 1), {})
-        return 2 * size / max(_seconds(device, count, job) - launch, 1e-7)
+        return 2 * size / max(_seconds(count, job) - launch, 1e-7)
 
     def rate(workgroups: int) -> float:
         turns = _TURNS
         while True:
             job = Job.of(operations, (workgroups, 1, 1), {"turns": turns})
-            taken = _seconds(device, 64, job) - launch
+            taken = _seconds(64, job) - launch
             if taken > max(_LEAST, 4 * launch):
                 return _OPERATIONS_A_TURN * turns * 64 * workgroups / taken
             turns *= 4
 
-    whole, one = rate(512 if is_gpu else 64), rate(1)
-    memory = bandwidth(_COPIED)
-    cached, peak = max(memory, bandwidth(_CACHED)), max(whole, one)
-    units = max(1, min(_MOST_UNITS, round(whole / one))) if is_gpu else available_processors()
-
-    def each(job: Job, count: int) -> float:
+    def each(job: Job, count: int, elements: int = 64) -> float:
         """The seconds of one unit for each of so many things."""
-        return max(_seconds(device, 64, job) - launch, 1e-7) * units / count
+        return max(_seconds(elements, job) - launch, 1e-7) * units / count
 
     def page() -> float:
         """Those of the first bytes of a page: a row of them is in each."""
         count = _COPIED // 4
         job = Job.of(shader.kernel("pages"), (_PAGE_TURNS, 1, 1), {"turns": 0})
-        return max(_seconds(device, count, job) - launch, 0.0) * units / (_PAGE_TURNS * (count // _PAGE_ROW))
+        return max(_seconds(count, job) - launch, 0.0) * units / (_PAGE_TURNS * (count // _PAGE_ROW))
 
-    close = _of_gpu(cached, peak, units) if is_gpu else _of_processor()
-    few = 4 * units
+    memory, few = bandwidth(_COPIED), 4 * units
     return Rates(
         memory=memory,
-        cached=cached,
-        operations=peak,
+        cached=max(memory, bandwidth(_CACHED)),
+        operations=max(rate(64), rate(1)),
         units=units,
+        lanes=target.vector_bytes // 4,
+        registers=_MANY_REGISTERS if target.has_avx512 or target.is_arm else _REGISTERS,
         launch=launch,
+        gather=min(costs.access.gather, costs.access.loads) * 1e-9,
+        load=target.vector_bytes / ((costs.bandwidth if first is None else first.bandwidth) * 1e9),
         barrier=each(Job.of(barriers, (few, 1, 1), {"turns": _BARRIERS}), 2 * few * _BARRIERS),
-        page=0.0 if is_gpu else page(),
-        workgroup=each(Job.of(operations, (_MANY_WORKGROUPS, 1, 1), {"turns": 0}), _MANY_WORKGROUPS),
-        **close,
+        # Each workgroup stores elements of its own: units would wait for each other's lines of a cache.
+        workgroup=each(
+            Job.of(operations, (_MANY_WORKGROUPS, 1, 1), {"turns": 0}), _MANY_WORKGROUPS, 64 * _MANY_WORKGROUPS
+        ),
+        page=page(),
+        caches=tuple(CacheRate(it.size, it.bandwidth * 1e9) for it in costs.faster_caches),
     )
 
 
-def _seconds(device: str, count: int, job: Job) -> float:
-    return shortest_time(device, job, {"x": np.ones(count, np.float32), "y": np.zeros(count, np.float32)})
-
-
-class _Close(TypedDict):
-    """What is near the vectors of a unit."""
-
-    lanes: int
-    registers: int
-    gather: float
-    load: float
-    caches: tuple[CacheRate, ...]
-
-
-def _of_gpu(cached: float, operations: float, units: int) -> _Close:
-    """Loads take as long as operations, gathers as many of them as there are lanes; units share one cache."""
-    return {
-        "lanes": _GPU_LANES,
-        "registers": _GPU_REGISTERS,
-        "gather": 0.0,
-        "load": units * _GPU_LANES / operations,
-        "caches": (CacheRate(_CACHED, cached / units),),
-    }
-
-
-def _of_processor() -> _Close:
-    """What was measured of the processor, and its registers for vectors."""
-    from ..backend.cpu.machine import machine_costs
-    from ..backend.cpu.target import current_target
-
-    target, costs = current_target(), machine_costs()
-    first = min(costs.caches, key=lambda it: it.level, default=None)
-    return {
-        "lanes": target.vector_bytes // 4,
-        "registers": _MANY_REGISTERS if target.has_avx512 or target.is_arm else _REGISTERS,
-        "gather": min(costs.access.gather, costs.access.loads) * 1e-9,
-        "load": target.vector_bytes / ((costs.bandwidth if first is None else first.bandwidth) * 1e9),
-        "caches": tuple(CacheRate(it.size, it.bandwidth * 1e9) for it in costs.faster_caches),
-    }
+def _seconds(count: int, job: Job) -> float:
+    return shortest_time("cpu", job, {"x": np.ones(count, np.float32), "y": np.zeros(count, np.float32)})

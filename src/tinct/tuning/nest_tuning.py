@@ -20,9 +20,9 @@ from .bench import Bench, Dispatched, Job
 from .choices import Facts
 from .cost import cost_of
 from .decision_space import DecisionSpace
-from .devices import block_lanes, checked_device, has_subgroups, identity, is_hardware, versions
+from .devices import checked_device, gpu_kind, has_subgroups, identity, versions
 from .kept import Record, keep_record, read_record
-from .measured_rates import rates_of
+from .measured_rates import block_lanes, rates_of
 from .nest_preparation import NestPreparation, NestRequest, PreparedNest
 from .nest_task import Arrays, Lowered, Task
 from .point_processes import PointProcesses, number_of_processes
@@ -131,7 +131,7 @@ class NestProblem:
             self.task.sizes,
             self.task.reassociate,
             has_subgroups(device),
-            is_hardware(device),
+            gpu_kind(device),
             block_lanes(device),
         )
 

@@ -49,6 +49,9 @@ class Rates:
     lanes lie apart, `barrier` that for a barrier of a workgroup of `MEASURED_INVOCATIONS`, `workgroup` that for
     beginning a workgroup, and `page` that for the first bytes of a page. `caches` are those that are faster than
     memory, the closest one first.
+
+    A GPU in software (`is_software`) loads lane by lane, so that a `load` takes as long wherever they are; a vector of
+    four elements for each lane takes `of_four` times that.
     """
 
     memory: float
@@ -66,6 +69,8 @@ class Rates:
     caches: tuple[CacheRate, ...]
     spreads: bool = False
     latency: float = 0.0
+    is_software: bool = False
+    of_four: float = 4.0
 
     @property
     def operation(self) -> float:

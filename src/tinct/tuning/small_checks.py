@@ -4,6 +4,7 @@ else, at the largest of the sizes, on the CPU.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, Final
@@ -15,7 +16,7 @@ from ..base.cached import cached_property
 from ..compare import Tolerance, compare
 from ..ir.schedule import interp
 from ..ir.schedule.nodes import Decisions, Execution, Level
-from ..transforms.schedule.decided import AT_ONCE, Decided
+from ..transforms.schedule.decided import AT_ONCE, WRITTEN_OUT, Decided
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.stages import stages_of
 from .nest_task import Arrays, Task
@@ -25,8 +26,9 @@ from .trial_data import TrialData, small_sizes
 _SMALL_SECONDS: Final = 10.0
 """Seconds that an interpreter may take for a check."""
 _MOST_WORK: Final = 15_000
-"""Iterations that an interpreter is given for each dispatch of a check: for as many it takes about as long as compiling
-the dispatch does, 5 to 10 µs for each.
+_WORK_OF_CODE: Final = 600
+"""Iterations that an interpreter is given for each dispatch of a check, and for each that is written out there: for as
+many it takes about as long as compiling does, 5 to 10 µs for each.
 """
 
 
@@ -110,13 +112,20 @@ def _of_structure(level: Level) -> int | None:
 def _is_dear(decided: Decided) -> bool:
     """Whether the dispatches take longer in an interpreter than to be compiled."""
     stages = stages_of(decided).stages
-    return sum(map(_work_of_stage, stages)) > _MOST_WORK * len(stages)
+    written = sum(_iterations(it, (*WRITTEN_OUT, Execution.VECTOR)) for it in stages)
+    return sum(map(_work_of_stage, stages)) > _MOST_WORK * len(stages) + _WORK_OF_CODE * written
 
 
 def _work_of_stage(decided: Decided) -> int:
     """Iterations of all loops and written-out levels, roughly."""
     spread = prod(max(decided.count(it) or 1, 1) for it in decided.order if decided.kind(it) in AT_ONCE)
-    return spread * sum(prod(max(decided.count(it) or 1, 1) for it in decided.path(task)) for task in decided.tasks)
+    return spread * _iterations(decided, tuple(Execution))
+
+
+def _iterations(decided: Decided, kinds: Container[Execution]) -> int:
+    """Those of the levels of some kinds around each task, of all tasks together."""
+    paths = ([it for it in decided.path(task) if decided.execution(it) in kinds] for task in decided.tasks)
+    return sum(prod(max(decided.count(it) or 1, 1) for it in path) for path in paths)
 
 
 def check_results(data: TrialData, expected: Arrays, actual: Arrays, what: str) -> None:

@@ -44,6 +44,7 @@ _FLOATS: Final = (ElementType.F32, ElementType.F16)
 _AMPLITUDES: Final = (1000, 100, 10, 3, 1)
 _ODD: Final = (5, 19, 3, 11, 2)
 """Small sizes that no factor divides."""
+_SMALLER: Final = (9, 5, 3, 2)
 _COPYING: Final = ("min", "max", "select", "copy")
 """Functions whose result is one of the operands."""
 _MOST_VALUES: Final = 100
@@ -138,12 +139,16 @@ class TrialData:
 
 
 def small_sizes(nest: Nest) -> list[dict[str, int]]:
-    """Sizes to check points at: none, one, and odd ones, as far as they are sizes of the nest."""
+    """Sizes to check points at: none, one, and odd ones, as far as they are sizes of the nest; of those that take too
+    long, the largest of some smaller ones.
+    """
     names = nest.sizes
     rows = [dict.fromkeys(names, 0), dict.fromkeys(names, 1)]
     rows.append({name: _ODD[number % len(_ODD)] for number, name in enumerate(names)})
-    rows += [dict.fromkeys(names, 9)] if len(_fitting(nest, rows)) < len(rows) else []
-    return [dict(it) for it in dict.fromkeys(tuple(it.items()) for it in _fitting(nest, rows))]
+    fitting = _fitting(nest, rows)
+    if len(fitting) < len(rows):
+        fitting += _fitting(nest, [dict.fromkeys(names, it) for it in _SMALLER])[:1]
+    return [dict(it) for it in dict.fromkeys(tuple(it.items()) for it in fitting)]
 
 
 def _fitting(nest: Nest, rows: Sequence[dict[str, int]]) -> list[dict[str, int]]:

@@ -17,7 +17,7 @@ from tinct.tuning.blocks import blocks, passes, whole_rows, windows
 from tinct.tuning.choices import Facts
 from tinct.tuning.cost import cost_of
 from tinct.tuning.decision_space import DecisionSpace
-from tinct.tuning.devices import block_lanes
+from tinct.tuning.measured_rates import block_lanes
 from tinct.tuning.rates import ASSUMED
 
 from .test_cost import product
@@ -225,7 +225,7 @@ def test_searches_of_products_begin_with_blocks_by_turns() -> None:
         assert [it.execution for it in vectors[:2]] == [Execution.WORKGROUP, Execution.LOOP]
         assert prod(it.factor or 1 for it in vectors) <= 128
         assert any("0 in storage" in line for line in print_decisions(point).splitlines())
-    assert not DecisionSpace(replace(space.facts, is_hardware=True), space.price).by_turns(space.structured())
+    assert not DecisionSpace(replace(space.facts, gpu="hardware"), space.price).by_turns(space.structured())
 
 
 def test_blocks_of_a_convolution_by_turns_along_a_row() -> None:

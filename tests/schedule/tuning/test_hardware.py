@@ -13,7 +13,7 @@ from tinct.ir.schedule.nodes import Decisions
 from tinct.ir.schedule.nodes import Nest as NestNode
 from tinct.ir.schedule.text import parse_decisions, print_decisions
 from tinct.transforms.schedule.legality import illegal
-from tinct.tuning.choices import Facts
+from tinct.tuning.choices import Facts, GpuKind
 from tinct.tuning.cost import cost_of
 from tinct.tuning.decision_space import DecisionSpace
 from tinct.tuning.hardware_blocks import streams, tiles
@@ -72,8 +72,8 @@ COLUMNS = {
 """Those of the sums of columns of 4096 × 4096 numbers."""
 
 
-def facts_of(nest: NestNode, sizes: Mapping[str, int], *, is_hardware: bool = True) -> Facts:
-    return Facts(nest, sizes, reassociate=True, is_hardware=is_hardware)
+def facts_of(nest: NestNode, sizes: Mapping[str, int], gpu: GpuKind | None = "hardware") -> Facts:
+    return Facts(nest, sizes, reassociate=True, gpu=gpu)
 
 
 def space_of(facts: Facts) -> DecisionSpace:
@@ -116,11 +116,11 @@ def test_reductions_load_several_vectors_before_they_add_them() -> None:
     assert any("j: loop * unrolled(4) * invocation(256) * vector(4)" in it for it in found)
 
 
-@pytest.mark.parametrize("is_hardware", [False, True])
-def test_only_searches_for_hardware_begin_with_them(is_hardware: bool) -> None:
-    facts = facts_of(product().ir, SQUARE, is_hardware=is_hardware)
+@pytest.mark.parametrize("gpu", [None, "software", "hardware"])
+def test_only_searches_for_hardware_begin_with_them(gpu: GpuKind | None) -> None:
+    facts = facts_of(product().ir, SQUARE, gpu)
     found = list(space_of(facts).structured())
-    assert any(it.stages for it in found) == is_hardware
+    assert any(it.stages for it in found) == (gpu == "hardware")
     assert all(not illegal(facts.decided(it)) for it in found)
 
 

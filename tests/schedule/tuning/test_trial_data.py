@@ -75,3 +75,16 @@ def test_small_sizes_can_be_evaluated(text: str) -> None:
     for sizes in rows:
         data = TrialData(nest, sizes)
         assert run(nest, data.inputs, sizes).keys() == data.outputs.keys()
+
+
+@pytest.mark.parametrize("width", [3, 7])
+def test_nests_of_many_dimensions_are_checked_at_sizes_above_one(width: int) -> None:
+    """Their points at larger odd sizes are more than an interpreter goes through."""
+    nest = Nest("convolved")
+    o, y, x = nest.dim("outputs", name="o"), nest.dim("h", name="y"), nest.dim("w", name="x")
+    c, dy, dx = nest.dim("inputs", name="c"), nest.dim(width, name="dy"), nest.dim(width, name="dx")
+    extents = [nest.size("inputs"), nest.size("h") + (width - 1), nest.size("w") + (width - 1)]
+    image = nest.load("image", "f32", [c, y + dy, x + dx], extents=extents)
+    weights = nest.load("weights", "f32", [o, c, dy, dx])
+    nest.store("result", nest.reduce("+", image * weights, on=[c, dy, dx]), [o, y, x])
+    assert any(min(it.values()) > 1 for it in small_sizes(nest.ir))
