@@ -33,6 +33,11 @@ PATIENCE: Final = 10.0
 _SLOWER: Final = 20.0
 """A first run may take this many times the best time, beside `_GRACE`."""
 _GRACE: Final = 1.0
+_LATER: Final = 5.0
+"""As long as there is no best time, it may take this many times what is expected."""
+_LONGEST_TIMING: Final = 3.0
+_LONGEST_BY_TURNS: Final = 10.0
+"""Seconds that timing a job again and again may take, and timing several by turns: each is timed once in any case."""
 _LEAST: Final = 3e-4
 """Seconds that one timing takes at least: shorter dispatches are repeated."""
 _GPU_LEAST: Final = 4e-3
@@ -129,6 +134,8 @@ class Bench:
     restored: Sequence[str] = ()
     patience: float = PATIENCE
     form: Literal["as bound", "plain"] = "as bound"
+    _longest: float = PATIENCE
+    """Seconds after which a run counts as hanging: those that some first run had at most."""
     _session: Session | None = None
     _buffers: dict[_Key, Buffer | Sampler] = field(default_factory=dict[_Key, "Buffer | Sampler"])
     _prepared: dict[Job, list[Launch]] = field(default_factory=dict[Job, "list[Launch]"])
@@ -153,10 +160,15 @@ class Bench:
             with suppress(TinctError):  # a device that failed has nothing to give back
                 session.close()
 
-    def results(self, job: Job, names: Sequence[str], best: float) -> dict[str, npt.NDArray[Any]]:
-        """What a first run writes. Raises Rejected for a job that fails, or takes far longer than the best time."""
-        slow = 0.0 if best == inf else _GRACE + _SLOWER * best
+    def results(
+        self, job: Job, names: Sequence[str], best: float, expected: float = 0.0
+    ) -> dict[str, npt.NDArray[Any]]:
+        """What a first run writes. Raises Rejected for a job that fails, or takes far longer than the best time, or, if
+        there is none, than expected.
+        """
+        slow = _LATER * expected if best == inf else _GRACE + _SLOWER * best
         limit = self.patience + slow
+        self._longest = max(self._longest, limit)
 
         def run() -> dict[str, npt.NDArray[Any]]:
             self._restore(job, list(dict.fromkeys((*names, *job.own))))
@@ -179,15 +191,20 @@ class Bench:
             if first > max(_SLOW * best, _CHEAP):
                 return first
             repeats = self._repeats(first)
-            return min(first, *(self._timed(job, repeats) for _ in range(_RUNS)))
+            runs = min(_RUNS, int(_LONGEST_TIMING / (first * repeats)))
+            return min([first, *(self._timed(job, repeats) for _ in range(runs))])
 
         return self._guarded(run)
 
     def by_turns(self, jobs: Sequence[Job], rounds: int) -> list[float]:
-        """The median time of each of several jobs, one after another in each round."""
-        repeats = [self._repeats(self._timed(it, 1)) for it in jobs]
+        """The median time of each of several jobs, one after another in each round. There are fewer rounds of jobs that
+        take seconds.
+        """
+        first = [self._timed(it, 1) for it in jobs]
+        repeats = [self._repeats(it) for it in first]
+        whole = sum(seconds * count for seconds, count in zip(first, repeats, strict=True))
         times: list[list[float]] = [[] for _ in jobs]
-        for _ in range(rounds):
+        for _ in range(max(1, min(rounds, int(_LONGEST_BY_TURNS / max(whole, 1e-9))))):
             for number, job in enumerate(jobs):
                 times[number].append(self._timed(job, repeats[number]))
         return [median(it) for it in times]
@@ -207,12 +224,12 @@ class Bench:
         if self.device != "cpu":
             replay = self._replay(job, launches)
             if replay is not None:
-                return replay.seconds(repeats, timeout=PATIENCE) / repeats
+                return replay.seconds(repeats, timeout=self._longest) / repeats
         started = time.perf_counter()
         for _ in range(repeats):
             for launch in launches:
                 launch.again()
-        session.wait(PATIENCE)
+        session.wait(self._longest)
         return (time.perf_counter() - started) / repeats
 
     def _replay(self, job: Job, launches: Sequence[Launch]) -> GpuReplay | None:

@@ -16,6 +16,7 @@ from ..buffers import buffer_elements
 from ..ir.schedule.nodes import Decisions, Nest
 from ..ir.schedule.text import parse_decisions, print_decisions, print_nest
 from ..ir.tokens import TextError
+from ..transforms.schedule.decided import Decided
 from .bench import Bench, Dispatched, Job
 from .choices import Facts
 from .cost import cost_of
@@ -26,8 +27,9 @@ from .measured_rates import block_lanes, rates_of
 from .nest_preparation import NestPreparation, NestRequest, PreparedNest
 from .nest_task import Arrays, Lowered, Task
 from .point_processes import PointProcesses, number_of_processes
+from .rates import Rates
 from .rejected import Rejected, rejecting
-from .search import Found, Progress, Search
+from .search import Cost, Found, Progress, Search
 from .small_checks import SmallChecks, check_results, structure
 from .trial_data import TrialData
 
@@ -148,9 +150,14 @@ class NestProblem:
 
     def space(self, kept: Sequence[Decisions]) -> DecisionSpace:
         """All legal decisions."""
-        rates = rates_of(self.task.device)
-        contract = self.task.contract
-        return DecisionSpace(self.facts, lambda it: cost_of(it, rates, contract=contract), kept)
+        return DecisionSpace(self.facts, self._price, kept)
+
+    @cached_property
+    def _rates(self) -> Rates:
+        return rates_of(self.task.device)
+
+    def _price(self, decided: Decided) -> Cost:
+        return cost_of(decided, self._rates, contract=self.task.contract)
 
     def processes(self, count: int) -> Processes:
         """So many processes, for `prepare`."""
@@ -189,7 +196,8 @@ class NestProblem:
                 raise self._rejected[point]
             self.checks.check_structure(point)
             job = self.job(point)
-            results = self.bench.results(job, list(self.data.outputs), best)
+            expected = self._price(self.facts.decided(point)).expected
+            results = self.bench.results(job, list(self.data.outputs), best, expected)
             self._compare_with_reference(results)
             seconds = self.bench.seconds(job, best)
             if seconds < best:

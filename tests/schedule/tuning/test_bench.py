@@ -120,3 +120,36 @@ def test_how_often_a_job_is_timed(
     monkeypatch.setattr(Bench, "_timed", lambda *_: left.pop(0))
     assert Bench("cpu", {}).seconds(job(), best) == expected
     assert len(times) - len(left) == count
+
+
+@pytest.mark.parametrize(("seconds", "once", "by_turns"), [(0.01, 10, 1 + 7), (5.0, 2, 1 + 2), (60.0, 2, 1 + 1)])
+def test_jobs_that_take_seconds_are_timed_few_times(
+    monkeypatch: pytest.MonkeyPatch, values: dict[str, object], seconds: float, once: int, by_turns: int
+) -> None:
+    counted = job()
+    timed: list[Job] = []
+
+    def took(_: Bench, it: Job, repeats: int) -> float:
+        timed.append(it)
+        return seconds
+
+    monkeypatch.setattr(Bench, "_timed", took)
+    with Bench("cpu", values) as bench:
+        assert bench.seconds(counted, inf) == seconds
+        assert len(timed) == once
+        assert bench.by_turns([counted], 7) == [seconds]
+    assert len(timed) == once + by_turns
+
+
+def test_what_is_expected_to_take_long_has_more_time(
+    monkeypatch: pytest.MonkeyPatch, values: dict[str, object]
+) -> None:
+    limits: list[float] = []
+    monkeypatch.setattr(Launch, "start", lambda _, limit: limits.append(limit))
+    with Bench("cpu", values, patience=2.0) as bench:
+        for expected in (0.0, 10.0):
+            bench.results(job(), [], inf, expected)
+        bench.results(job(), [], 0.1, 10.0)
+    least, long, known = limits
+    assert (least, long) == (2.0, 52.0)
+    assert known < 10

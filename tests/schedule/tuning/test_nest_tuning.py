@@ -155,7 +155,7 @@ def test_a_candidate_that_is_compiled_too_slowly_may_get_more_time(monkeypatch: 
     tuned.patience = tuned.checks.patience = 1e-4
     point = parse_decisions("i: workgroup\nj: loop * unrolled(8)")
     with tuned.bench:
-        with pytest.raises(Rejected, match=r"not compiled within 0\.0001 s") as rejected:
+        with pytest.raises(Rejected, match=r"not compiled within 0\.0001\d* s") as rejected:
             tuned.measure(point, inf)
         assert rejected.value.is_late
         assert tuned.measure_patiently(point, inf) > 0
