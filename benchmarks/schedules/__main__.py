@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tinct.backend.gpu import shared_device
+from tinct.base.errors import DeviceError
 from tinct.devices import adapter_named
 from tinct.nests.lowered import LoweredNest
 from tinct.nests.tuned import TunedNest
@@ -119,17 +120,22 @@ def _rows(problem: Problem, search: Search, how: Run) -> Iterator[Row]:
 
 
 def _tuned(problem: Problem, search: Search, run: Run, sizes: Mapping[str, int]) -> TunedNest | None:
+    """What a search finds; None without a search, and if none of its points works, which is said."""
     if search.seconds == 0:
         return None
-    return problem.nest.tune(
-        sizes,
-        device=run.device,
-        seconds=search.seconds,
-        seed=search.seed,
-        contract=run.contract,
-        reassociate=True,
-        renew=True,
-    )
+    try:
+        return problem.nest.tune(
+            sizes,
+            device=run.device,
+            seconds=search.seconds,
+            seed=search.seed,
+            contract=run.contract,
+            reassociate=True,
+            renew=True,
+        )
+    except DeviceError as error:
+        click.echo(f"{problem.name}: {error}", err=True)
+        return None
 
 
 def _as_json(bars: list[Bar]) -> list[dict[str, Any]]:
