@@ -513,16 +513,13 @@ class _Model:
         if len(loads) == 1:
             return prod(self._distinct(it, written) for it in first.subscripts)
         *outer, inner = (self._offsets(it, written) for it in first.subscripts)
-        row = sum(1 << it - min(inner) for it in inner)
-        least = min(it.subscripts[-1].constant for it in loads)
-        rows: dict[tuple[int, ...], int] = {}
-        """A bit for each element of a row that is loaded."""
+        rows: dict[tuple[int, ...], set[int]] = {}
+        """The elements that are loaded, by all subscripts but the last."""
         for load in loads:
             *constants, last = (it.constant for it in load.subscripts)
             for at in product(*outer):
-                place = tuple(map(add, at, constants))
-                rows[place] = rows.get(place, 0) | row << last - least
-        return sum(it.bit_count() for it in rows.values())
+                rows.setdefault(tuple(map(add, at, constants)), set()).update(it + last for it in inner)
+        return sum(map(len, rows.values()))
 
     def _offsets(self, subscript: Affine, written: Sequence[LevelName]) -> set[int]:
         """What iterations of some levels add to a subscript."""

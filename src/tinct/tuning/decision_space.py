@@ -102,9 +102,9 @@ class DecisionSpace:
         others = (self.simple(), self.shared(), self.by_rows(), *self.windowed(), *self.across_rows())
         made = (*structured[: _CHEAPEST if is_software else 1], *others, *self.by_turns(structured))
         legal = list(self._legal(made))
-        return list(
-            dict.fromkeys((*self._legal(self.kept), *(sorted(legal, key=self._expected) if is_software else legal)))
-        )
+        if is_software:
+            legal.sort(key=self._expected)
+        return list(dict.fromkeys((*self._legal(self.kept), *legal)))
 
     def _expected(self, point: Decisions) -> float:
         return self.cost(point).expected
