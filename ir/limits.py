@@ -1,4 +1,4 @@
-"""The limits of WebGPU on what a workgroup takes (WebGPU, "Limits"), by the names of GPUSupportedLimits."""
+"""The limits of WebGPU on workgroups (WebGPU, "Limits"), by the names of GPUSupportedLimits."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ PROMISED: Final = {
     "maxComputeWorkgroupSizeZ": 64,
     "maxComputeInvocationsPerWorkgroup": 256,
     "maxComputeWorkgroupStorageSize": 16_384,
+    "maxComputeWorkgroupsPerDimension": 65_535,
 }
 """What every device has; a device has more if it is asked for and the adapter has it."""
 

@@ -16,6 +16,7 @@ from .compilation import Compilation
 from .first_calls import MOST_INVOCATIONS
 from .ir.handle_facts import HandleFacts, facts_of
 from .ir.layout_numbers import shown
+from .ir.limits import PROMISED
 from .ir.samplers import read_sampler
 from .ir.types import F32, BindingPoint, Texture, TextureKind
 from .ir.types import Sampler as SamplerType
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 DispatchSize: TypeAlias = "int | Sequence[int] | npt.NDArray[np.integer[Any]]"
 
-MAX_WORKGROUPS = 65535
-"""WebGPU's default limit `maxComputeWorkgroupsPerDimension`."""
+MAX_WORKGROUPS = PROMISED["maxComputeWorkgroupsPerDimension"]
+"""Workgroups along an axis of a dispatch."""
 
 
 @dataclass(frozen=True, slots=True)

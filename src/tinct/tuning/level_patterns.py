@@ -21,8 +21,7 @@ MOST_LOOP: Final = 256
 
 MOST_SHARED: Final = 1 << 16
 """The most iterations of one of several workgroups that share a dimension: the limit of the product of factors."""
-MOST_WORKGROUPS: Final = 65_535
-"""The most workgroups along an axis: WebGPU's default limit."""
+MOST_WORKGROUPS: Final = PROMISED["maxComputeWorkgroupsPerDimension"]
 
 _SPREAD: Final[tuple[tuple[Execution, ...], ...]] = (
     (_WORKGROUP,),
