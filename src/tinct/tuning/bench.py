@@ -33,7 +33,7 @@ PATIENCE: Final = 10.0
 _SLOWER: Final = 20.0
 """A first run may take this many times the best time, beside `_GRACE`."""
 _GRACE: Final = 1.0
-_LATER: Final = 5.0
+LATER: Final = 5.0
 """As long as there is no best time, it may take this many times what is expected."""
 _LONGEST_TIMING: Final = 3.0
 _LONGEST_BY_TURNS: Final = 10.0
@@ -166,7 +166,7 @@ class Bench:
         """What a first run writes. Raises Rejected for a job that fails, or takes far longer than the best time, or, if
         there is none, than expected.
         """
-        slow = _LATER * expected if best == inf else _GRACE + _SLOWER * best
+        slow = LATER * expected if best == inf else _GRACE + _SLOWER * best
         limit = self.patience + slow
         self._longest = max(self._longest, limit)
 

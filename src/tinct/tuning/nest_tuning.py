@@ -17,7 +17,7 @@ from ..ir.schedule.nodes import Decisions, Nest
 from ..ir.schedule.text import parse_decisions, print_decisions, print_nest
 from ..ir.tokens import TextError
 from ..transforms.schedule.decided import Decided
-from .bench import Bench, Dispatched, Job
+from .bench import LATER, Bench, Dispatched, Job
 from .choices import Facts
 from .cost import cost_of
 from .decision_space import DecisionSpace
@@ -47,6 +47,8 @@ _PATIENT: Final = 4
 """How many times as long compiling a point may take if no point that is expected to be fast was compiled in time."""
 _REFERENCES: Final = 60
 """Points of which the one that is probably the fastest computes what all others are compared with."""
+_LONGER: Final = 6
+"""How many times as long as other points that one may take."""
 
 Processes: TypeAlias = PointProcesses[NestRequest, PreparedNest]
 
@@ -262,11 +264,12 @@ class NestProblem:
         ranked = sorted(points, key=lambda it: (space.cost(it).expected, str(it)))
         why = ""
         for point in ranked:
+            limit = _LONGER * self.patience + LATER * space.cost(point).expected
             try:
                 with rejecting():
                     self.checks.check(point)
                     lowered = self.task.lower(point, self.task.sizes)
-                    return lowered.run(self.data.inputs, sizes=self.task.sizes, device="cpu", timeout=6 * self.patience)
+                    return lowered.run(self.data.inputs, sizes=self.task.sizes, device="cpu", timeout=limit)
             except Rejected as error:
                 why = str(error)
         return Rejected("failed", f"nothing computes {self.task.nest.name!r} on the CPU to compare with: {why}")

@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from ..backend.cpu.threads import available_processors
 from ..ir.source import Source
 from ..shader import Shader
 from .bench import Job, shortest_time
@@ -25,7 +26,8 @@ _GROUPS: Final = 64
 _MANY_GROUPS: Final = 4096
 _WIDTHS: Final = (4, 8, 16, 32)
 _AS_LONG: Final = 1.5
-"""More invocations that take at most so many times as long are lanes of one vector."""
+"""As many invocations fill a vector as take each at most so many times as long as those of any larger workgroup."""
+_ROUNDS: Final = 3
 _OPERATIONS_A_TURN: Final = 48
 _LOADS_A_TURN: Final = 4
 _BARRIERS: Final = 200
@@ -119,9 +121,8 @@ class _Measurement:
     def rates(self) -> Rates:
         """All of them."""
         lanes, operations = self._lanes()
-        together, alone = (self._each_turn("loads", lanes, it) for it in (_GROUPS, 1))
-        units = max(1, round(alone / together))
-        load, of_four = units * together, units * self._each_turn("loads_of_four", lanes, _GROUPS)
+        units = available_processors()
+        load, of_four = (units * self._each_turn(it, lanes, _GROUPS) for it in ("loads", "loads_of_four"))
         few = 4 * units
         barriers = self._beside_launch(_Dispatch("barriers", few, {"turns": _BARRIERS}))
         workgroups = self._beside_launch(_Dispatch("operations", _MANY_GROUPS, {"turns": 0, "width": lanes}))
@@ -144,14 +145,13 @@ class _Measurement:
         )
 
     def _lanes(self) -> tuple[int, float]:
-        """The most invocations that compute in about the time that half of them take, and that time."""
-        found, taken = _WIDTHS[0], self._each_turn("operations", _WIDTHS[0], _GROUPS)
-        for width in _WIDTHS[1:]:
-            now = self._each_turn("operations", width, _GROUPS)
-            if now > _AS_LONG * taken:
-                break
-            found, taken = width, now
-        return found, taken
+        """How many invocations fill a vector, and the seconds of a turn of theirs. Other work on the machine changes
+        what a width takes more than the width does: they are measured by turns.
+        """
+        rounds = [{it: self._each_turn("operations", it, _GROUPS) for it in _WIDTHS} for _ in range(_ROUNDS)]
+        found = {it: min(one[it] for one in rounds) for it in _WIDTHS}
+        least = min(seconds / width for width, seconds in found.items())
+        return next((width, seconds) for width, seconds in found.items() if seconds / width <= _AS_LONG * least)
 
     def _each_turn(self, entry: str, width: int, groups: int) -> float:
         """The seconds of a turn of one of so many workgroups."""
