@@ -14,6 +14,7 @@ import pytest
 import tinct
 from tinct.ir.schedule.nodes import Decisions
 from tinct.ir.schedule.text import parse_decisions
+from tinct.nests.lowered import LoweredNest
 from tinct.tuning import nest_tuning
 from tinct.tuning.nest_task import Task, size_class
 from tinct.tuning.nest_tuning import NestProblem
@@ -160,6 +161,25 @@ def test_a_candidate_that_is_compiled_too_slowly_may_get_more_time(monkeypatch: 
         assert rejected.value.is_late
         assert tuned.measure_patiently(point, inf) > 0
         assert tuned.bench.patience == 1e-4
+
+
+def test_what_is_compared_with_has_more_time_where_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[float] = []
+    run = LoweredNest.run
+
+    def noted(lowered: LoweredNest, arrays: Any, *, timeout: float, **others: Any) -> Any:
+        limits.append(timeout)
+        return run(lowered, arrays, timeout=timeout, **others)
+
+    monkeypatch.setattr(LoweredNest, "run", noted)
+    nest = tinct.parse_nest(ROW_SUMS)
+    its = problem(lambda point, sizes: nest.lower(point, sizes=sizes))
+    large = replace(its.task, sizes={"rows": 1024, "columns": 4096})
+    for problem_of in (its, NestProblem(large)):
+        assert not isinstance(problem_of.reference, Rejected)
+    small, long = limits[0], limits[-1]
+    assert small > 6 * its.patience
+    assert long > small
 
 
 def test_where_nothing_can_be_compared_with_the_cpu_all_candidates_fail() -> None:
