@@ -81,3 +81,34 @@ def answers_stay(nests: int) -> None:
     made.run([a, w, b], (1, 1, 1), workers=1)
     expected = np.lib.stride_tricks.sliding_window_view(a, (7, 7))[:64, :8]
     np.testing.assert_allclose(b, np.repeat((expected * w).sum((2, 3))[..., None], nests, 2), rtol=1e-5)
+
+
+def sums_of_rows(rows: int) -> CompiledKernel:
+    """A workgroup adds up one row after another, and joins what its threads have by halves."""
+    halves = "".join(f"if l.x < {it}u {{ parts[l.x] += parts[l.x + {it}u]; }} workgroupBarrier();" for it in (4, 2, 1))
+    text = f"""
+@group(0) @binding(0) var<storage> a: array<f32>;
+@group(0) @binding(1) var<storage, read_write> b: array<f32>;
+var<workgroup> parts: array<f32, 8>;
+@compute @workgroup_size(8)
+fn main(@builtin(workgroup_id) w: vec3u, @builtin(local_invocation_id) l: vec3u) {{
+    for (var row = 0u; row < {rows}u; row++) {{
+        var sum = 0.0;
+        for (var k = 0u; k < 30u; k++) {{ sum += a[(w.x * {rows}u + row) * 240u + k * 8u + l.x]; }}
+        parts[l.x] = sum;
+        workgroupBarrier();
+        {halves}
+        if l.x == 0u {{ b[w.x * {rows}u + row] = parts[0]; }}
+        workgroupBarrier();
+    }}
+}}"""
+    return compile_entry(translate(build(load_program(Source.from_text(text))), "main"))
+
+
+def test_loops_whose_counters_decide_nothing_stay_loops() -> None:
+    """Where rows lie depends on the workgroup, too."""
+    few, many = (sums_of_rows(it).llvm(optimised=True).count(" fadd ") for it in (2, 12))
+    assert few == many
+    a, b = np.arange(3 * 12 * 240, dtype=np.float32) % 7, np.zeros(3 * 12, np.float32)
+    sums_of_rows(12).run([a, b], (3, 1, 1))
+    assert np.array_equal(b, a.reshape(-1, 240).sum(axis=1))
