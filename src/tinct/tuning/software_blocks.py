@@ -34,8 +34,8 @@ _TURNS: Final = (64, 1024)
 
 
 def large_blocks(facts: Facts) -> Iterator[Decisions]:
-    """Blocks of outputs that invocations compute, reductions that invocations share, and rows that each invocation
-    reduces by itself; not all of them are legal.
+    """Blocks of outputs that invocations compute, reductions that invocations share, rows that each invocation reduces
+    by itself, and outputs that workgroups count in copies; not all of them are legal.
     """
     free = [it for it in facts.extents if it not in facts.carried]
     pairs = permutations(free, 2) if len(free) > 1 else ((it, None) for it in free)
