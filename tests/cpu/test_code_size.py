@@ -26,6 +26,10 @@ NEST = """
 """
 
 
+def compiled(text: str) -> CompiledKernel:
+    return compile_entry(translate(build(load_program(Source.from_text(text))), "main"))
+
+
 def kernel(nests: int) -> CompiledKernel:
     """Weighted sums of 7 times 7 elements, in loops of 8 turns, one after another."""
     body = "".join(NEST.replace("NESTS", str(nests)).replace("NUMBER", str(it)) for it in range(nests))
@@ -34,7 +38,7 @@ def kernel(nests: int) -> CompiledKernel:
 @group(0) @binding(1) var<storage> w: array<f32>;
 @group(0) @binding(2) var<storage, read_write> b: array<f32>;
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) g: vec3u) {{{body}}}"""
-    return compile_entry(translate(build(load_program(Source.from_text(text))), "main"))
+    return compiled(text)
 
 
 def test_loops_are_unrolled_until_that_is_too_much_code() -> None:
@@ -102,7 +106,7 @@ fn main(@builtin(workgroup_id) w: vec3u, @builtin(local_invocation_id) l: vec3u)
         workgroupBarrier();
     }}
 }}"""
-    return compile_entry(translate(build(load_program(Source.from_text(text))), "main"))
+    return compiled(text)
 
 
 def test_loops_whose_counters_decide_nothing_stay_loops() -> None:

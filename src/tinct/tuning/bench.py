@@ -42,6 +42,9 @@ _LEAST: Final = 3e-4
 """Seconds that one timing takes at least: shorter dispatches are repeated."""
 _GPU_LEAST: Final = 4e-3
 """The same for a GPU, which begins slowly."""
+_TURNS: Final = 2000
+_LEAST_OF_TURNS: Final = 5e-4
+"""The turns of a kernel's loop at first, and the seconds that all of them take at least."""
 _MOST_REPEATS: Final = 64
 _MOST_ON_GPU: Final = 1000
 _RUNS: Final = 8
@@ -71,6 +74,18 @@ def shortest_time(device: str, job: Job, values: Mapping[str, npt.NDArray[Any]])
             if time.monotonic() > until:
                 break
         return best
+
+
+def seconds_of_turn(seconds: Callable[[int], float], launch: float) -> float:
+    """The seconds of a turn of a kernel's loop. `seconds` gives those of so many turns, without those of an empty
+    dispatch, `launch`; there are as many turns as are measured well.
+    """
+    turns = _TURNS
+    while True:
+        taken = seconds(turns)
+        if taken > max(_LEAST_OF_TURNS, 4 * launch):
+            return taken / turns
+        turns *= 4
 
 
 def repeats_on_gpu(seconds: float) -> int:

@@ -34,6 +34,8 @@ _MOST_WINDOWED: Final = 8
 """Blocks of a stencil that a search begins with."""
 _CHEAPEST: Final = 4
 """So many of them are those that cost least, of whatever kind."""
+_MOST_LARGE: Final = 4
+"""Structured points that a search for a GPU in software begins with."""
 _MOST_ACROSS: Final = 2
 """Reductions across rows that a search begins with."""
 _MOST_BY_TURNS: Final = 2
@@ -100,7 +102,7 @@ class DecisionSpace:
         is_software = self.facts.gpu == "software"
         structured = sorted(self.structured(), key=self._expected)
         others = (self.simple(), self.shared(), self.by_rows(), *self.windowed(), *self.across_rows())
-        made = (*structured[: _CHEAPEST if is_software else 1], *others, *self.by_turns(structured))
+        made = (*structured[: _MOST_LARGE if is_software else 1], *others, *self.by_turns(structured))
         legal = list(self._legal(made))
         if is_software:
             legal.sort(key=self._expected)

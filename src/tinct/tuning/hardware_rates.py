@@ -17,7 +17,7 @@ from ..backend.gpu import shared_device
 from ..devices import adapter_named
 from ..ir.source import Source
 from ..shader import Shader
-from .bench import Job, shortest_time
+from .bench import Job, seconds_of_turn, shortest_time
 from .rates import BARRIERS, MEASURED_INVOCATIONS, CacheRate, Rates
 
 _COPIED: Final = 1 << 28
@@ -37,8 +37,6 @@ _SMALL: Final = 16 * MEASURED_INVOCATIONS
 _TURNS: Final = 2000
 _OPERATIONS_A_TURN: Final = 96
 _BARRIERS: Final = 200
-_LEAST: Final = 5e-4
-"""Seconds that operations are measured for at least."""
 
 _WGSL: Final = (
     BARRIERS
@@ -156,13 +154,11 @@ class _Measurement:
 
     def _operations(self, groups: int, width: int) -> float:
         """Operations a second of so many workgroups."""
-        turns = _TURNS
-        while True:
-            dispatch = _Dispatch("operations", groups, {"turns": turns, "width": width})
-            taken = self._beside_launch(dispatch)
-            if taken > max(_LEAST, 4 * self._launch):
-                return _OPERATIONS_A_TURN * turns * width * groups / taken
-            turns *= 4
+
+        def taken(turns: int) -> float:
+            return self._beside_launch(_Dispatch("operations", groups, {"turns": turns, "width": width}))
+
+        return _OPERATIONS_A_TURN * width * groups / seconds_of_turn(taken, self._launch)
 
     def _beside_launch(self, dispatch: _Dispatch) -> float:
         return max(self._seconds(dispatch) - self._launch, 1e-7)

@@ -1,4 +1,4 @@
-"""How fast a device is, measured by kernels of our own in about half a second, once, and kept on disk.
+"""How fast a device is, measured by kernels of our own, once, and kept on disk. A processor takes about half a second.
 
 GPUs are measured in `hardware_rates` and in `software_rates`.
 """
@@ -16,7 +16,7 @@ from ..backend.cpu.threads import available_processors
 from ..base.errors import TinctError
 from ..ir.source import Source
 from ..shader import Shader
-from .bench import Job, shortest_time
+from .bench import Job, seconds_of_turn, shortest_time
 from .choices import DEFAULT_LANES
 from .devices import gpu_kind, identity, versions
 from .hardware_rates import rates_of_hardware
@@ -27,9 +27,6 @@ from .software_rates import rates_of_software
 
 _COPIED: Final = 24 << 20
 _CACHED: Final = 1 << 20
-_TURNS: Final = 2000
-_LEAST: Final = 5e-4
-"""Seconds that a kernel of operations runs at least, beside an empty dispatch: less is not measured well."""
 _MANY_REGISTERS: Final = 32
 _REGISTERS: Final = 16
 """Vector registers of a processor: many with AVX-512 and on ARM."""
@@ -103,11 +100,6 @@ def rates_of(device: str) -> Rates:
     return _found[name]
 
 
-def _read(record: Record) -> Rates:
-    others = {name: it for name, it in record.items() if name != "caches"}
-    return Rates(**others, caches=tuple(CacheRate(**it) for it in record["caches"]))
-
-
 def block_lanes(device: str) -> int:
     """The invocations that blocks have beside each other, or some times as many: those of a vector, but on a GPU in
     hardware.
@@ -119,6 +111,11 @@ def block_lanes(device: str) -> int:
             return rates_of(device).lanes
         case None:
             return current_target().vector_bytes // 4
+
+
+def _read(record: Record) -> Rates:
+    others = {name: it for name, it in record.items() if name != "caches"}
+    return Rates(**others, caches=tuple(CacheRate(**it) for it in record["caches"]))
 
 
 def _measured_anew(device: str, name: str) -> Rates:
@@ -153,13 +150,10 @@ def _rates_of_processor() -> Rates:
         return 2 * size / max(_seconds(count, job) - launch, 1e-7)
 
     def rate(workgroups: int) -> float:
-        turns = _TURNS
-        while True:
-            job = Job.of(operations, (workgroups, 1, 1), {"turns": turns})
-            taken = _seconds(64, job) - launch
-            if taken > max(_LEAST, 4 * launch):
-                return _OPERATIONS_A_TURN * turns * 64 * workgroups / taken
-            turns *= 4
+        def taken(turns: int) -> float:
+            return _seconds(64, Job.of(operations, (workgroups, 1, 1), {"turns": turns})) - launch
+
+        return _OPERATIONS_A_TURN * 64 * workgroups / seconds_of_turn(taken, launch)
 
     def each(job: Job, count: int, elements: int = 64) -> float:
         """The seconds of one unit for each of so many things."""

@@ -43,8 +43,8 @@ def large_blocks(facts: Facts) -> Iterator[Decisions]:
         yield from _of_pair(facts, free, along, other)
     for along in sorted(facts.in_parts):
         yield from _along_reduction(facts, free, along)
-    yield from _own_rows(facts)
-    yield from _counted(facts)
+    yield from _own_rows(facts, free)
+    yield from _counted(facts, free)
 
 
 def _of_pair(facts: Facts, free: list[str], along: str, other: str | None) -> Iterator[Decisions]:
@@ -83,10 +83,9 @@ def _along_reduction(facts: Facts, free: list[str], along: str) -> Iterator[Deci
             yield facts.with_levels(Decisions((), ()), levels | {along: shared})
 
 
-def _own_rows(facts: Facts) -> Iterator[Decisions]:
+def _own_rows(facts: Facts, free: list[str]) -> Iterator[Decisions]:
     """Each invocation has a row of what is reduced, and goes through the row alone."""
     carries = [it for it in facts.plain.tasks if isinstance(it, Carry)]
-    free = [it for it in facts.extents if it not in facts.carried]
     rows = [it for it in free if carries and all(it in carry.dimensions for carry in carries)]
     if not rows:
         return
@@ -99,12 +98,12 @@ def _own_rows(facts: Facts) -> Iterator[Decisions]:
         yield facts.with_levels(Decisions((), ()), levels)
 
 
-def _counted(facts: Facts) -> Iterator[Decisions]:
+def _counted(facts: Facts, free: list[str]) -> Iterator[Decisions]:
     """Each workgroup joins many values to a copy of an output of its own."""
     private = tuple(it.array for it in facts.nest.body if isinstance(it, Scatter))
     for along in facts.scattered if private else ():
         for turns, width in product(_TURNS, _WIDTHS):
-            levels = spread(facts, [it for it in facts.extents if it not in facts.carried])
+            levels = spread(facts, free)
             inner = Level(Execution.LOOP, turns), Level(Execution.INVOCATION, facts.lanes), *_vector(width)
             levels[along] = (Level(Execution.WORKGROUP, None), *inner)
             yield replace(facts.with_levels(Decisions((), ()), levels), private=private)

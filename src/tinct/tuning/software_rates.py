@@ -16,18 +16,16 @@ import numpy as np
 from ..backend.cpu.threads import available_processors
 from ..ir.source import Source
 from ..shader import Shader
-from .bench import Job, shortest_time
+from .bench import Job, seconds_of_turn, shortest_time
 from .rates import BARRIERS, Rates
 
-_TURNS: Final = 2000
-_LEAST: Final = 5e-4
-"""Seconds that something is measured for at least."""
 _GROUPS: Final = 64
 _MANY_GROUPS: Final = 4096
 _WIDTHS: Final = (4, 8, 16, 32)
+_ROUNDS: Final = 3
+"""Invocations of the workgroups by which the lanes of a vector are found, and how often each is measured."""
 _AS_LONG: Final = 1.5
 """As many invocations fill a vector as take each at most so many times as long as those of any larger workgroup."""
-_ROUNDS: Final = 3
 _OPERATIONS_A_TURN: Final = 48
 _LOADS_A_TURN: Final = 4
 _BARRIERS: Final = 200
@@ -155,12 +153,11 @@ class _Measurement:
 
     def _each_turn(self, entry: str, width: int, groups: int) -> float:
         """The seconds of a turn of one of so many workgroups."""
-        turns = _TURNS
-        while True:
-            taken = self._beside_launch(_Dispatch(entry, groups, {"turns": turns, "width": width}))
-            if taken > max(_LEAST, 4 * self._launch):
-                return taken / (turns * groups)
-            turns *= 4
+
+        def taken(turns: int) -> float:
+            return self._beside_launch(_Dispatch(entry, groups, {"turns": turns, "width": width}))
+
+        return seconds_of_turn(taken, self._launch) / groups
 
     def _beside_launch(self, dispatch: _Dispatch) -> float:
         return max(self._seconds(dispatch) - self._launch, 1e-7)

@@ -45,6 +45,7 @@ _AMPLITUDES: Final = (1000, 100, 10, 3, 1)
 _ODD: Final = (5, 19, 3, 11, 2)
 """Small sizes that no factor divides."""
 _SMALLER: Final = (9, 5, 3, 2)
+"""Of a nest that has too many points at those, all sizes are the first of these at which it has not."""
 _COPYING: Final = ("min", "max", "select", "copy")
 """Functions whose result is one of the operands."""
 _MOST_VALUES: Final = 100
