@@ -15,6 +15,9 @@ PROMISED: Final = {
 }
 """What every device has; a device has more if it is asked for and the adapter has it."""
 
+MOST_WORKGROUPS: Final = PROMISED["maxComputeWorkgroupsPerDimension"]
+"""The most workgroups along an axis of a dispatch, on every device."""
+
 LARGEST_WORKGROUP: Final = (1024, 1024, 1024)
 MOST_INVOCATIONS: Final = 1024
 WORKGROUP_STORAGE: Final = 65_536

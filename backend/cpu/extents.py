@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ...ir.hercules.u64 import COMPUTE
+from ...base.u64 import COMPUTE
 
 if TYPE_CHECKING:
     from ...ir.hercules.nodes import DynamicConstant

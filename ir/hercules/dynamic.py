@@ -1,7 +1,7 @@
 """Dynamic constants: u64 expressions of literals and of a function's dynamic-constant parameters.
 
 The functions here fold while they build, so that equal extents tend to be equal expressions. Their
-arithmetic is in `u64`.
+arithmetic is in `base/u64`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, assert_never
 
-from . import u64
+from ...base import u64
 from .nodes import DynamicBinary, DynamicConstant, DynamicLiteral, DynamicOp, DynamicParameter
 
 MASK: Final = u64.MASK

@@ -16,7 +16,7 @@ from .compilation import Compilation
 from .first_calls import MOST_INVOCATIONS
 from .ir.handle_facts import HandleFacts, facts_of
 from .ir.layout_numbers import shown
-from .ir.limits import PROMISED
+from .ir.limits import MOST_WORKGROUPS
 from .ir.samplers import read_sampler
 from .ir.types import F32, BindingPoint, Texture, TextureKind
 from .ir.types import Sampler as SamplerType
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 DispatchSize: TypeAlias = "int | Sequence[int] | npt.NDArray[np.integer[Any]]"
-
-MAX_WORKGROUPS = PROMISED["maxComputeWorkgroupsPerDimension"]
-"""Workgroups along an axis of a dispatch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +118,10 @@ def dispatch_size(
         x, y, z = extent_of(workgroups, "workgroups")
     else:
         x, y, z = (-(-wanted // size) for wanted, size in zip(extent_of(threads, "threads"), sizes, strict=True))
-    if max(x, y, z) > MAX_WORKGROUPS:
+    if max(x, y, z) > MOST_WORKGROUPS:
         size = " x ".join(map(str, sizes))
         raise InputError(
             f"a dispatch of {' x '.join(map(shown, (x, y, z)))} workgroups (of {size} threads) is over the limit: "
-            f"{MAX_WORKGROUPS} in each dimension"
+            f"{MOST_WORKGROUPS} in each dimension"
         )
     return x, y, z

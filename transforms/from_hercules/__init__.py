@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .entry import entry_module
-from .grid import MOST_WORKGROUPS, grid_module, grid_size, threads_of_workgroup, workgroups_of
+from .grid import grid_module, grid_size, threads_of_workgroup, workgroups_of
 
-__all__ = ["MOST_WORKGROUPS", "entry_module", "grid_module", "grid_size", "threads_of_workgroup", "workgroups_of"]
+__all__ = ["entry_module", "grid_module", "grid_size", "threads_of_workgroup", "workgroups_of"]

@@ -23,14 +23,13 @@ from ...ir.hercules.layout import WORD
 from ...ir.hercules.program import GridKernel
 from ...ir.hercules.types import is_scalar
 from ...ir.layout_sizes import stride_of
+from ...ir.limits import MOST_WORKGROUPS
 from ...ir.ops import BinaryOp
 from .levels import Levels, placed
 from .module import KernelModule
 from .places import Place, store_type
 from .vectors import Path
 
-MOST_WORKGROUPS = 65535
-"""WebGPU's default limit `maxComputeWorkgroupsPerDimension`."""
 MOST_THREADS = 2**32 - 1
 SIZES = "sizes"
 """The name of the uniform that holds the dynamic constants."""

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from ..base.errors import InputError
 from ..devices import device_named
-from ..dispatch import MAX_WORKGROUPS
 from ..dispatch import Dispatch as DeviceDispatch
 from ..ir.handle_facts import HandleFacts, facts_of
+from ..ir.limits import MOST_WORKGROUPS
 from ..ir.types import BindingPoint
 from .arithmetic import failure
 from .linking import Links
@@ -173,7 +173,7 @@ def refused(step: Dispatch, words: Sequence[int]) -> InputError:
         return InputError(f"{node}: an extent is negative: {numbers}")
     if step.capacity is not None and prod(extents) > step.capacity:
         return InputError(f"{node}: {numbers} invocations are more than its capacity, {step.capacity}")
-    return InputError(f"{node}: {numbers} invocations are more than {MAX_WORKGROUPS} workgroups in a dimension")
+    return InputError(f"{node}: {numbers} invocations are more than {MOST_WORKGROUPS} workgroups in a dimension")
 
 
 def failed(step: Dispatch, computation: Computation, words: tuple[int, int, int]) -> InputError:

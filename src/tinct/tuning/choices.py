@@ -15,6 +15,7 @@ from random import Random
 from typing import Final, Literal, TypeAlias
 
 from ..base.cached import cached_property
+from ..ir.limits import MOST_WORKGROUPS
 from ..ir.schedule.extents import dimension_sizes
 from ..ir.schedule.nodes import (
     Boundary,
@@ -41,7 +42,7 @@ from ..transforms.schedule.equal_values import needed_again
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.stages import part_dimensions
 from ..transforms.schedule.tasks import Carry, Task
-from .level_patterns import MOST_WORKGROUPS, Levels, part_factors, patterns
+from .level_patterns import Levels, part_factors, patterns
 
 _WITHOUT_JOINING: Final = {
     Execution.TREE: Execution.UNROLLED,

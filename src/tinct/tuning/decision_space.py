@@ -10,6 +10,7 @@ from operator import itemgetter
 from random import Random
 from typing import Final
 
+from ..ir.limits import MOST_WORKGROUPS
 from ..ir.schedule.nodes import Decisions, Execution, Level, LevelName, Location
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.legality import illegal
@@ -18,7 +19,7 @@ from ..transforms.schedule.tasks import Carry
 from .blocks import blocks, by_turns, passes, tree_level, unrolled_level, whole_rows, windows
 from .choices import CHOICES, MOVES, Facts, other_sharing, sequential
 from .hardware_blocks import streams, tiles
-from .level_patterns import MOST_WORKGROUPS, Levels
+from .level_patterns import Levels
 from .search import Cost
 from .software_blocks import large_blocks
 

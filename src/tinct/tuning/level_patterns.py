@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ..ir.limits import PROMISED
+from ..ir.limits import MOST_WORKGROUPS, PROMISED
 from ..ir.schedule.nodes import Execution, Level
 
 Levels = tuple[Level, ...]
@@ -21,7 +21,6 @@ MOST_LOOP: Final = 256
 
 MOST_SHARED: Final = 1 << 16
 """The most iterations of one of several workgroups that share a dimension: the limit of the product of factors."""
-MOST_WORKGROUPS: Final = PROMISED["maxComputeWorkgroupsPerDimension"]
 
 _SPREAD: Final[tuple[tuple[Execution, ...], ...]] = (
     (_WORKGROUP,),

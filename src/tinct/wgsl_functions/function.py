@@ -13,9 +13,9 @@ import numpy as np
 from ..arguments import mapping_of
 from ..base.errors import InputError
 from ..base.records import dataclass
-from ..dispatch import MAX_WORKGROUPS
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import is_array, is_row, shown
+from ..ir.limits import MOST_WORKGROUPS
 from ..ir.source import DerivedSource, Part, Source
 from ..ir.types import AddressSpace
 from ..kept import kept
@@ -306,7 +306,7 @@ class _Call:
             empty = {it.name: np.zeros(0, dtype_of(it.type)) for it in self.signature.results}
             return empty | {it: np.array(buffers[it]) for it in self.signature.written}
         shared = frozenset(it.parameter.name for it in arguments if it.is_shared and not _is_in_place(it.parameter))
-        row = min(count, MAX_WORKGROUPS * workgroup_size(self.signature))
+        row = min(count, MOST_WORKGROUPS * workgroup_size(self.signature))
         wrapper, runnable = runnable_for(Shape(shared, has_rows=row < count))
         rows = {it.parameter.name: _rows(it, shape, is_shared=it.parameter.name in shared) for it in arguments}
         bound = dict(buffers) | {wrapper.grid: {"count": count, "row": row}}

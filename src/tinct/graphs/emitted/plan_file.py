@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from ...backend.gpu.binding_headers import SAMPLES
 from ...base.errors import InputError
-from ...dispatch import MAX_WORKGROUPS
+from ...ir.limits import MOST_WORKGROUPS
 from ...ir.samplers import Sampler, sampler_from
 from ...ir.textures import MOST_LEVELS, TextureExtent
 from ..arithmetic import ResultForm
@@ -332,8 +332,8 @@ def _workgroups(fields: Fields) -> tuple[int, ...] | Indirect:
         capacity = None if found.values.get("capacity") is None else found.number("capacity")
         return Indirect(_place(found, _ARGUMENT_BYTES), found.number("number"), capacity)
     counts = fields.numbers("workgroups")
-    if len(counts) != 3 or max(counts) > MAX_WORKGROUPS:
-        raise fields.error("workgroups", f"expected three numbers of at most {MAX_WORKGROUPS:,}, not {list(counts)}")
+    if len(counts) != 3 or max(counts) > MOST_WORKGROUPS:
+        raise fields.error("workgroups", f"expected three numbers of at most {MOST_WORKGROUPS:,}, not {list(counts)}")
     return counts
 
 

@@ -1,6 +1,6 @@
 """The arithmetic of dynamic constants: modulo 2^64, where division and remainder by zero give zero.
 
-It is apart from `dynamic`, since a process that only runs machine code computes extents, and imports no nodes.
+It is apart from Hercules IR, since a process that only runs machine code computes extents, and imports no IR.
 """
 
 from __future__ import annotations
