@@ -77,6 +77,11 @@ class Module(SchemaNode):
     functions: list[Function]
     counts: list[ArrayCount] = field(default_factory=list["ArrayCount"], kw_only=True)
 
+    def __str__(self) -> str:
+        from .text import print_module
+
+        return print_module(self)
+
 
 class ArrayCount(User):
     """`ArrayCount(override_count count, value value)`"""

@@ -76,6 +76,11 @@ class Module(SchemaNode):
     functions: tuple[Function, ...]
     root: CreateNode
 
+    def __str__(self) -> str:
+        from .text import print_module
+
+        return print_module(self)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Shader(SchemaNode):

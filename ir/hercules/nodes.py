@@ -152,6 +152,11 @@ class Module(SchemaNode):
 
     functions: list[Function]
 
+    def __str__(self) -> str:
+        from .text import print_module
+
+        return print_module(self)
+
 
 @dataclass(slots=True, eq=False, repr=False)
 class Function(SchemaNode):
@@ -176,6 +181,11 @@ class Function(SchemaNode):
     parameter_names: list[str]
     return_type: Type
     nodes: list[Node]
+
+    def __str__(self) -> str:
+        from .text import print_function
+
+        return print_function(self)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

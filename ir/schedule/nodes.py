@@ -93,6 +93,11 @@ class Nest(SchemaNode):
     body: tuple[Statement, ...]
     combines: tuple[Combine, ...]
 
+    def __str__(self) -> str:
+        from .text import print_nest
+
+        return print_nest(self)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Dimension(SchemaNode):
@@ -432,6 +437,11 @@ class Decisions(SchemaNode):
     grid: tuple[str, ...] = field(default=(), kw_only=True)
     private: tuple[str, ...] = field(default=(), kw_only=True)
     kept: tuple[Keep, ...] = field(default=(), kw_only=True)
+
+    def __str__(self) -> str:
+        from .text import print_decisions
+
+        return print_decisions(self)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -3,6 +3,7 @@ r"""Reads the ASDL dialect that declares every IR.
     -- a comment; directly above a kind or a sum it becomes the docstring
     module core "ir/core/nodes.py" {        -- name, output file; then perhaps `immutable`
         extern span = Span in ..source      -- a Python class, which the schema treats as a leaf
+        text module = print_module in .text -- the function that `str` calls for nodes of the kind
         tracked value                       -- fields of this sum are operands with use lists
         operations node                     -- the kinds of this sum are operations, with annotations
 
@@ -78,6 +79,7 @@ from .model import (
     SchemaModule,
     SchemaPosition,
     Sum,
+    TextForm,
     camel_case,
 )
 from .runtime import REQUIRED, Count
@@ -199,11 +201,14 @@ class _Parser:
         immutable = self._accept("immutable")
         self._expect("{")
         externs: list[Extern] = []
+        texts: list[TextForm] = []
         definitions: list[Definition] = []
         named: dict[str, str] = {}
         while not self._accept("}"):
             if self._at("extern"):
-                externs.append(self._extern())
+                externs.append(Extern(*self._python_name()))
+            elif self._at("text"):
+                texts.append(TextForm(*self._python_name()))
             elif self._at("tracked") or self._at("operations"):
                 self._named_sum(named)
             else:
@@ -212,17 +217,18 @@ class _Parser:
         resolved = _resolve_bare_names(definitions)
         tracked, operations = named.get("tracked"), named.get("operations")
         return SchemaModule(
-            name, output, immutable, tracked, tuple(externs), resolved, start.doc, start.place, operations
+            name, output, immutable, tracked, tuple(externs), resolved, start.doc, start.place, operations, tuple(texts)
         )
 
-    def _extern(self) -> Extern:
-        self._expect("extern")
-        name = self._name("the extern's name")
+    def _python_name(self) -> tuple[str, str, str, SchemaPosition]:
+        """What follows `extern` or `text`: a type, its class or function, the module of that; and the type's place."""
+        what = "a Python class" if self._next().text == "extern" else "a Python function"
+        name = self._name("a type's name")
         self._expect("=")
-        python_class = self._name("a Python class").text
+        python_name = self._name(what).text
         self._expect("in")
         module = self._expect_sort("path", "a relative module such as '..types'").text
-        return Extern(name.text, python_class, module, name.place)
+        return name.text, python_name, module, name.place
 
     def _named_sum(self, named: dict[str, str]) -> None:
         """`tracked value` or `operations node`."""

@@ -21,6 +21,7 @@ from .model import (
     SchemaModule,
     SchemaPosition,
     Sum,
+    TextForm,
     camel_case,
 )
 from .runtime import REQUIRED, Count
@@ -34,6 +35,8 @@ def check(module: SchemaModule) -> None:
     _check_class_names(module)
     for kind in module.kinds:
         _check_fields(module, kind)
+    for text in module.texts:
+        _check_text(module, text)
     if module.tracked is not None:
         _check_tracked(module, module.tracked)
     check_operations(module)
@@ -48,6 +51,13 @@ def _check_definition_names(module: SchemaModule) -> None:
         if definition.name in seen:
             raise SchemaError(definition.place, f"'{definition.name}' is declared twice")
         seen.add(definition.name)
+
+
+def _check_text(module: SchemaModule, text: TextForm) -> None:
+    if all(module.text_form(kind) is None for kind in module.members(camel_case(text.name))):
+        raise SchemaError(text.place, f"'{text.name}' is no kind of node, so it has no text")
+    if [it.name for it in module.texts].count(text.name) > 1:
+        raise SchemaError(text.place, f"'{text.name}' has two texts")
 
 
 def _check_class_names(module: SchemaModule) -> None:

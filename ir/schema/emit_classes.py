@@ -30,6 +30,15 @@ def _dataclass(module: SchemaModule, kind: Kind) -> Iterator[str]:
     for spec in kind.fields:
         yield f"    {spec.name}: {_annotation(module, kind, spec)}{field_call(module, kind, spec)}"
     yield from operation_methods(module, kind)
+    yield from _text_method(module, kind)
+
+
+def _text_method(module: SchemaModule, kind: Kind) -> Iterator[str]:
+    """`__str__`, which imports the printer when it is called: that module imports the nodes."""
+    text = module.text_form(kind)
+    if text is not None:
+        yield from ("", "    def __str__(self) -> str:", f"        from {text.module} import {text.function}")
+        yield from ("", f"        return {text.function}(self)")
 
 
 def _bases(module: SchemaModule, kind: Kind) -> list[str]:
@@ -151,6 +160,7 @@ def _tracked_class(module: SchemaModule, kind: Kind) -> Iterator[str]:
     for index, spec in enumerate(operands):
         yield from _property(spec, index)
     yield from operation_methods(module, kind)
+    yield from _text_method(module, kind)
 
 
 def _init(module: SchemaModule, kind: Kind) -> Iterator[str]:

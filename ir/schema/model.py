@@ -218,6 +218,16 @@ class Extern:
     place: SchemaPosition = field(compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class TextForm:
+    """`text name = function in ..module`: the Python function that prints nodes of the kind, which `str` calls."""
+
+    name: str
+    function: str
+    module: str
+    place: SchemaPosition = field(compare=False)
+
+
 Definition = Sum | Product | EnumType
 
 
@@ -243,6 +253,7 @@ class SchemaModule:
     doc: str
     place: SchemaPosition = field(compare=False)
     operations: str | None = None
+    texts: tuple[TextForm, ...] = ()
 
     @property
     def kinds(self) -> Iterator[Kind]:
@@ -289,6 +300,10 @@ class SchemaModule:
         if self.enum(type_name) is not None:
             return Category.ENUM
         return Category.NODE if self.members(type_name) else None
+
+    def text_form(self, kind: Kind) -> TextForm | None:
+        """How nodes of the kind are printed, if it is declared."""
+        return next((it for it in self.texts if camel_case(it.name) == kind.name), None)
 
     def is_operand(self, kind: Kind, spec: Field) -> bool:
         """Whether the field is a tracked reference to a value."""

@@ -32,7 +32,7 @@ def test_parsing_what_was_printed_gives_the_same_module(module: Module) -> None:
     assert mistakes(module, CODEC.schema) == []
     printed = print_module(module)
     assert parse(printed) == module
-    assert print_module(parse(printed)) == printed
+    assert print_module(parse(printed)) == str(module) == printed
 
 
 @given(MODULES)

@@ -25,7 +25,7 @@ STAGED = "stage: loop\norder: stage.0\nstage x, at at stage.0 pad(1) double\nsta
 def test_nests(text: str) -> None:
     nest = parse(text)
     check(nest)
-    assert print_nest(nest) == text
+    assert print_nest(nest) == str(nest) == text
     assert CODEC.from_json(CODEC.to_json(nest), Nest) == nest
     assert CODEC.from_aterm(CODEC.to_aterm(nest), Nest) == nest
 
@@ -49,7 +49,9 @@ def test_parsing_printed_decisions_gives_the_same(decisions: Decisions) -> None:
 
 def test_decisions() -> None:
     for text in (POINT, STAGED):
-        assert print_decisions(parse_decisions(text)) == text
+        decisions = parse_decisions(text)
+        assert print_decisions(decisions) == str(decisions) == text
+        assert repr(decisions).startswith("Decisions(")
     assert parse_decisions("") == Decisions((), ())
 
 

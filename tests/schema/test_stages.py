@@ -16,6 +16,7 @@ from tinct.ir.core.codec import codec
 from tinct.ir.diagnostics import ShaderError
 from tinct.ir.hercules import codec as hercules_codec
 from tinct.ir.hercules import nodes as hercules
+from tinct.ir.hercules import text as hercules_text
 from tinct.ir.schema.codec import CodecError
 from tinct.ir.schema.traverse import same
 from tinct.ir.source import Source
@@ -47,7 +48,7 @@ def check_text(text: str) -> None:
 
 def check_core(module: core.Module, again: core.Module) -> None:
     assert same(again, module)
-    assert print_module(again) == print_module(module)
+    assert print_module(again) == str(again) == print_module(module)
     assert codec().to_json(again) == codec().to_json(module)
 
 
@@ -62,6 +63,8 @@ def test_kernels_in_hercules(path: Path) -> None:
     for name in shader:
         module = shader.compilation(name, {}).hercules.module
         terms = hercules_codec.CODEC
+        assert str(module) == hercules_text.print_module(module)
+        assert [str(it) for it in module.functions] == [hercules_text.print_function(it) for it in module.functions]
         assert same(terms.from_json(terms.to_json(module), hercules.Module), module)
         assert same(terms.from_aterm(terms.to_aterm(module), hercules.Module), module)
 
