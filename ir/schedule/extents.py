@@ -48,7 +48,7 @@ def size_mistakes(scope: Scope, sizes: Mapping[str, int]) -> Iterator[str]:
     wrong = {name: size for name, size in dimensions.items() if not 0 <= size <= MOST_ITERATIONS}
     yield from (f"the size of dimension {name!r} is {size}" for name, size in wrong.items())
     for array in nest.arrays:
-        yield from _array_mistakes(array, sizes)
+        yield from array_mistakes(array, sizes)
     if wrong:
         return
     for statement in nest.body:
@@ -67,7 +67,8 @@ def size_mistakes(scope: Scope, sizes: Mapping[str, int]) -> Iterator[str]:
                 yield f"{statement.name!r} is {low} to {high}, past the range of {statement.type.value}"
 
 
-def _array_mistakes(array: Array, sizes: Mapping[str, int]) -> Iterator[str]:
+def array_mistakes(array: Array, sizes: Mapping[str, int]) -> Iterator[str]:
+    """What is wrong with the extents of an array at sizes: sentences."""
     extents = extents_of(array, sizes)
     if any(it < 0 for it in extents):
         yield f"the extents of {array.name!r} are {extents}"

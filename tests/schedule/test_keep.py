@@ -365,6 +365,26 @@ def test_what_atomic_operations_join_is_an_output(sizes: dict[str, int]) -> None
         nest.lower(levels, sizes=sizes)
 
 
+def test_arrays_between_dispatches_have_at_most_two_gibibytes() -> None:
+    """With sizes, such decisions are illegal; without, it is found before memory is taken."""
+    nest = Nest("products")
+    i, j = nest.dim("n"), nest.dim("n", "j")
+    product = nest.load("x", "f32", [i]) * nest.load("x", "f32", [j])
+    nest.store("sums", nest.reduce("+", product, on=[j]), [i])
+    kept, parts = "i: workgroup\nkeep t in storage", "i: workgroup\nj: partial\nj_part: loop"
+    x = np.ones(23171, np.float32)
+    for point, array in ((kept, "t_kept"), (parts, "acc_partials")):
+        message = rf"'{array}' has 2147580964 bytes; an array has at most 2147483648"
+        with pytest.raises(InputError, match=rf"^decisions: {message} \[memory\]$"):
+            nest.lower(point, sizes={"n": x.size}, reassociate=True)
+        nest.lower(point, sizes={"n": x.size - 1}, reassociate=True)
+        lowered = nest.lower(point, reassociate=True)
+        with pytest.raises(InputError, match=rf"^nest 'products': {message}$"):
+            lowered.run({"x": x})
+        with pytest.raises(InputError, match=rf"^nest 'products': {message}$"):
+            lowered.toml({"n": x.size})
+
+
 def test_conditions_in_storage_are_numbers() -> None:
     nest = Nest("above")
     i, j, k = nest.dim("rows"), nest.dim("columns"), nest.dim("columns")

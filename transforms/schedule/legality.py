@@ -12,6 +12,7 @@ from typing import Final
 
 from ...ir.hints import unknown_name
 from ...ir.limits import PROMISED
+from ...ir.schedule.extents import array_mistakes
 from ...ir.schedule.nodes import Combine, Constant, Execution, Fby, Last, LevelName, Map, Scatter, Store
 from ...ir.schedule.scope import used_by
 from ...ir.schedule.text import level_name_text, operand_text
@@ -301,6 +302,9 @@ def _maps(decided: Decided) -> Iterator[str]:
 
 
 def _memory(decided: Decided) -> Iterator[str]:
+    if decided.sizes.keys() >= set(decided.nest.sizes):
+        for array in decided.nest.arrays:
+            yield from array_mistakes(array, decided.sizes)
     total = workgroup_bytes(decided)
     if total > MOST_MEMORY:
         yield f"{total} bytes of workgroup memory; WebGPU allows {MOST_MEMORY}"
@@ -385,7 +389,7 @@ RULES: Final[tuple[tuple[Rule, ...], ...]] = (
             "a kept value has a known number of elements, and is read where it was written",
             location_mistakes,
         ),
-        Rule("memory", "workgroup memory is at most what WebGPU allows", _memory),
+        Rule("memory", "workgroup memory is at most what WebGPU allows, and arrays have at most 2 GiB", _memory),
     ),
     (Rule("kept", "a value is used in the loops that it is computed in", _kept),),
 )

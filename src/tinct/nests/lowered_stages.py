@@ -12,6 +12,7 @@ from ..base.cached import cached_property
 from ..base.errors import InputError
 from ..buffers import buffer_elements, buffer_length
 from ..ir.core.nodes import Module
+from ..ir.schedule.extents import array_mistakes
 from ..ir.schedule.nodes import Direction
 from ..kernel import Kernel
 from ..sessions import Buffer, Session
@@ -86,8 +87,13 @@ class LoweredStages(LoweredNest):
         return InputError(f"nest {self.nest.name!r} takes several dispatches, by several kernels: {names}; see .stages")
 
     def with_part_sizes(self, sizes: Mapping[str, int]) -> dict[str, int]:
-        """Sizes, with the numbers of parts."""
-        return self._split.with_part_sizes(sizes)
+        """Sizes, with the numbers of parts. Raises InputError for arrays between stages that are too large."""
+        known = self._split.with_part_sizes(sizes)
+        for stage in self._split.stages:
+            for array in stage.nest.arrays:
+                for mistake in array_mistakes(array, known):
+                    raise InputError(f"nest {self.nest.name!r}: {mistake}")
+        return known
 
     def buffers(self, sizes: Sizes) -> dict[str, npt.NDArray[Any]]:
         """What outputs and parts have before the dispatches, by name."""
