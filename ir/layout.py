@@ -13,7 +13,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from .constants import RawValue
 from .conversions import elements
@@ -96,10 +96,10 @@ def reader(type: Type) -> Reader:
 
 
 def _scalar_reader(scalar: Scalar) -> Reader:
-    unpack_from = struct.Struct(f"<{_CODES[scalar]}").unpack_from
+    unpack_from: Callable[[Buffer, int], tuple[RawValue, ...]] = struct.Struct(f"<{_CODES[scalar]}").unpack_from
     if scalar is BOOL:
         return lambda buffer, offset: unpack_from(buffer, offset)[0] != 0
-    return lambda buffer, offset: cast(RawValue, unpack_from(buffer, offset)[0])
+    return lambda buffer, offset: unpack_from(buffer, offset)[0]
 
 
 def _row_reader(scalar: Scalar, count: int) -> Reader:

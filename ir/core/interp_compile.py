@@ -101,6 +101,7 @@ class FunctionCompiler:
                 self.blocks[id(inner)].loops = loops
         for made in self.blocks.values():
             made.loops = tuple(self.blocks[start].order for start in made.loops)
+            made.starts_turn = made.order in made.loops[-1:]
 
     def slot(self, value: Value) -> int:
         """The frame slot of a value; constants are stored in their slots once, before the shader runs."""

@@ -45,7 +45,8 @@ PausingOperation: TypeAlias = Callable[[Frame], Waiting]
 class CompiledBlock:
     """`operations` up to each pausing one, and `leave`, which assigns the arguments of the branch and returns the next
     block, or None at the end of the function. `order` numbers the blocks of a function as they follow in the text;
-    `loops` are the numbers of the first blocks of the loops around the block.
+    `loops` are the numbers of the first blocks of the loops around the block, and `starts_turn` says whether it is such
+    a block itself.
     """
 
     segments: list[tuple[tuple[Operation, ...], PausingOperation | None]] = field(
@@ -55,12 +56,13 @@ class CompiledBlock:
     steps: int = 1
     order: int = 0
     loops: tuple[int, ...] = ()
+    starts_turn: bool = False
 
     def iterations(self, before: CompiledBlock, counts: tuple[int, ...]) -> tuple[int, ...]:
-        """The iteration of each loop around this block, given those of the block before it."""
+        """The iteration of each loop around this first block of a loop, given the block before it and the iterations
+        of the loops around that block and perhaps of loops which were left since.
+        """
         depth = len(self.loops)
-        if not depth or self.order != self.loops[-1]:
-            return counts[:depth]
         is_next = before.loops[:depth] == self.loops
         return (*counts[: depth - 1], counts[depth - 1] + 1 if is_next else 0)
 
@@ -148,12 +150,14 @@ class CompiledFunction:
         before, counts = self.start, tuple[int, ...]()
         while block is not None:
             take(block.steps)
-            before, counts = block, block.iterations(before, counts)
+            if block.starts_turn:
+                counts = block.iterations(before, counts)
+            before = block
             for number, (operations, pausing) in enumerate(block.segments):
                 for operation in operations:
                     operation(frame)
                 if pausing is not None:
-                    loops = (it for pair in zip(block.loops, counts, strict=True) for it in pair)
+                    loops = (it for pair in zip(block.loops, counts, strict=False) for it in pair)
                     path.append((*loops, block.order, number))
                     yield from pausing(frame)
                     path.pop()

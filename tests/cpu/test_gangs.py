@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -233,10 +234,16 @@ def test_gangs_agree_with_the_interpreter(name: str) -> None:
         assert found[output].tobytes() == array.tobytes(), output
 
 
+@cache
+def shader_of(path: Path, tier: str) -> Shader:
+    """The shader, which is compiled once for all cases of that tier."""
+    return Shader(Source.from_file(path))
+
+
 @pytest.mark.parametrize("tier", ["gang", "lane", "baseline"])
 @pytest.mark.parametrize("case", CASES)
 def test_kernels_agree_with_their_references(case: Case, tier: str) -> None:
-    shader = Shader(Source.from_file(case.kernel_path))
+    shader = shader_of(case.kernel_path, tier)
     kernel, infos = shader.kernel(case.entry), reflect_bindings(shader.program)
     inputs = case.inputs_of(infos)
     grid = {"workgroups": case.workgroups} if case.workgroups is not None else {"threads": case.threads}

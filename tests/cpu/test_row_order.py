@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -59,6 +61,7 @@ OTHERS = {
 }
 
 
+@cache
 def kernel(body: str, size: str) -> tinct.Kernel:
     return tinct.load(f"""{HEAD}
 @compute @workgroup_size({size})

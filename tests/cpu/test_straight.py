@@ -68,7 +68,7 @@ BODIES = {
     workgroupBarrier();
     if t == 63u {
         var sum = words[t];
-        while sum % 7u != 3u { sum += words[0] | 1u; }
+        while sum % 7u != 3u { sum += words[0] % 3u + 1u; }
         atomicAdd(&totals[0], sum);
     }"""
     + STORED,

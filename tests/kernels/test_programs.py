@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,19 @@ PROGRAMS = load_cases(Path(__file__).parents[2] / "programs")
 CASES = [pytest.param(case, id=f"{case.kernel}-{case.name}") for program in PROGRAMS for case in program.cases]
 
 
+@cache
+def file_of(path: Path) -> HerculesFile:
+    """The functions of a file, which are compiled once for all tests."""
+    file = load_kernels(path)
+    assert isinstance(file, HerculesFile)
+    return file
+
+
 @pytest.mark.usefixtures("needs_device")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("case", CASES)
 def test_a_device_agrees_with_the_reference(case: Case, device: str) -> None:
-    (answer,) = answers(load_kernels(case.kernel_path), case, [device], {})
+    (answer,) = answers(file_of(case.kernel_path), case, [device], {})
     if device == "interp" and not case.interp:
         assert answer.status == "skipped"
         return
@@ -27,8 +36,7 @@ def test_a_device_agrees_with_the_reference(case: Case, device: str) -> None:
 
 @pytest.mark.parametrize("program", [pytest.param(it, id=it.name) for it in PROGRAMS])
 def test_cases_cover_each_function_and_the_edges(program: KernelCases) -> None:
-    file = load_kernels(program.path)
-    assert isinstance(file, HerculesFile)
+    file = file_of(program.path)
     assert {file.function(case.entry).name for case in program.cases} == set(file)
     sizes = {size for case in program.cases for size in case.sizes.values()}
     assert 1 in sizes

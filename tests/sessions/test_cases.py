@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +28,16 @@ CASES = [pytest.param(first_case(it.cases), id=it.name) for it in KERNELS]
 SEQUENCES = ("cpu", "cpu", "cpu"), ("gpu", "gpu", "gpu"), ("cpu", "gpu", "interp"), ("gpu", "hercules", "cpu")
 
 
+@cache
+def shader_of(path: Path) -> tinct.Shader:
+    """The shader, which is compiled once for all tests."""
+    return tinct.load(path)
+
+
 @pytest.mark.parametrize("devices", SEQUENCES, ids="-".join)
 @pytest.mark.parametrize("case", CASES)
 def test_a_sequence_gives_what_kernel_run_gives(case: Case, devices: tuple[str, ...]) -> None:
-    shader = tinct.load(case.kernel_path)
+    shader = shader_of(case.kernel_path)
     kernel = shader.kernel(case.entry)
     for device in devices:
         skip_without_gpu(device)
@@ -65,7 +72,7 @@ def test_a_sequence_gives_what_kernel_run_gives(case: Case, devices: tuple[str, 
 
 @pytest.mark.parametrize("case", CASES)
 def test_one_dispatch_agrees_with_the_reference(case: Case) -> None:
-    kernel = tinct.load(case.kernel_path).kernel(case.entry)
+    kernel = shader_of(case.kernel_path).kernel(case.entry)
     inputs = case.inputs_of(kernel.bindings)
     expected = case.expected(inputs)
     assert expected is not None

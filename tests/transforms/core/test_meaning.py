@@ -52,7 +52,7 @@ def test_random_kernels(seed: int) -> None:
     assert_meaning(Generator(seed).kernel(), as_text=False)
 
 
-@pytest.mark.parametrize("seed", range(1, 3))
+@pytest.mark.parametrize("seed", [2, 9])
 def test_random_kernels_written_back(seed: int) -> None:
     assert_meaning(Generator(seed).kernel(), as_text=True)
 
