@@ -59,10 +59,12 @@ class CompiledBlock:
     starts_turn: bool = False
 
     def iterations(self, before: CompiledBlock, counts: tuple[int, ...]) -> tuple[int, ...]:
-        """The iteration of each loop around this first block of a loop, given the block before it and the iterations
-        of the loops around that block and perhaps of loops which were left since.
+        """The iteration of each loop around this block, given the block before it and the iterations of the loops
+        around that block; these may be followed by others, of loops that were left.
         """
         depth = len(self.loops)
+        if not self.starts_turn:
+            return counts[:depth]
         is_next = before.loops[:depth] == self.loops
         return (*counts[: depth - 1], counts[depth - 1] + 1 if is_next else 0)
 
@@ -150,7 +152,7 @@ class CompiledFunction:
         before, counts = self.start, tuple[int, ...]()
         while block is not None:
             take(block.steps)
-            if block.starts_turn:
+            if block.starts_turn:  # other blocks only leave loops, the iterations of which do no harm
                 counts = block.iterations(before, counts)
             before = block
             for number, (operations, pausing) in enumerate(block.segments):
