@@ -159,7 +159,8 @@ class CompiledFunction:
                 for operation in operations:
                     operation(frame)
                 if pausing is not None:
-                    loops = (it for pair in zip(block.loops, counts, strict=False) for it in pair)
+                    its_counts = counts[: len(block.loops)]
+                    loops = (it for pair in zip(block.loops, its_counts, strict=True) for it in pair)
                     path.append((*loops, block.order, number))
                     yield from pausing(frame)
                     path.pop()

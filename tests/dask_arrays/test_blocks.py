@@ -30,7 +30,7 @@ def blurred() -> np.ndarray[Any, np.dtype[np.float32]]:
     return SHADER["blur"].run(buffers, threads=(width, height))["dst"]
 
 
-@pytest.mark.parametrize("chunks", [(61, 45), (20, 17), (7, 45), (1, 5), ((40, 1, 20), (2, 43))])
+@pytest.mark.parametrize("chunks", [(61, 45), (20, 17), (7, 45), ((1, 1, 59), (1, 1, 43)), ((40, 1, 20), (2, 43))])
 @pytest.mark.parametrize("boundary", ["none", "nearest"])
 def test_a_stencil_with_a_halo(chunks: Any, boundary: str) -> None:
     picture = da.from_array(PICTURE, chunks=chunks)
