@@ -10,6 +10,7 @@ from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import Loop
 from ...ir.hercules.loop_collects import collects_in_place
 from ...ir.hercules.placement import Placement, place_nodes
+from ...ir.hercules.types import is_collection
 from .layout import Layout
 from .machine import costs_so_far
 from .privatise import private_bindings
@@ -58,8 +59,19 @@ def analyse(function: h.Function, bindings: Mapping[int, Layout]) -> AnalysedFun
         raise AssertionError(f"{function.name}: a {type(problem.node).__name__} {problem.message}")
     live = [node for node in function.nodes if node in placed.live]
     users = placed.users
-    plan = StoragePlan(live, placed.types, bindings, users, placed.nest.forks, collects_in_place(placed, users))
+    in_place, unread = collects_in_place(placed, users), _unread(placed)
+    plan = StoragePlan(live, placed.types, bindings, users, placed.nest.forks, in_place, unread)
     return AnalysedFunction(placed, bindings, live, plan)
+
+
+def _unread(placed: Placement) -> frozenset[h.Node]:
+    """The Phis and Reduces that need no constants in their storage (see `unread_zeros`)."""
+    types = placed.types
+    if not any(isinstance(it, h.ConstantNode) and is_collection(types[it]) for it in placed.live):
+        return frozenset()
+    from .unread_zeros import unread_constants
+
+    return unread_constants(placed)
 
 
 def analyse_for_gangs(

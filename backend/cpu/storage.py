@@ -3,7 +3,8 @@
 A linear chain (Write, Atomic, Phi, Reduce over one root) is one storage (see `sharing`), updated in place: the
 schedule puts every Read of a version before the node that overwrites it. Constants and Collects get storage of their
 own, except for some Collects that a loop carries (see `loop_collects`); where a chain begins with one, or a Phi or
-Reduce merges two storages, the value is transferred (`needs_transfer`) where it is consumed.
+Reduce merges two storages, the value is transferred (`needs_transfer`) where it is consumed. Constants of which nothing
+is read are not (see `unread_zeros`).
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ class Storage:
 class StoragePlan:
     """`of(node)` is the storage of every collection among the live nodes, constants excepted.
 
-    `in_place` are Collects whose elements are put into the storage of a Phi (see `loop_collects`).
+    `in_place` are Collects whose elements are put into the storage of a Phi (see `loop_collects`). `unread` are Phis
+    and Reduces that need no constants in their storage (see `unread_zeros`).
     """
 
     def __init__(
@@ -72,7 +74,9 @@ class StoragePlan:
         users: Mapping[h.Node, Sequence[h.Node]],
         fork_of: Mapping[h.Join, h.Fork],
         in_place: Mapping[h.Collect, h.Phi] | None = None,
+        unread: Collection[h.Node] = (),
     ) -> None:
+        self._unread = unread
         collections = [it for it in nodes if makes_version(it, types)]
         self._sharing = Sharing(collections)
         self._collections = collections
@@ -94,8 +98,10 @@ class StoragePlan:
         return self._storages[self._sharing.root(version_of(node))]
 
     def needs_transfer(self, source: h.Node, target: h.Node) -> bool:
-        """Whether `target`, a version that continues `source`, is held elsewhere."""
-        return isinstance(source, h.ConstantNode) or self.of(source) is not self.of(target)
+        """Whether `target`, a version that continues `source`, is held elsewhere and needs its elements."""
+        if isinstance(source, h.ConstantNode):
+            return target not in self._unread
+        return self.of(source) is not self.of(target)
 
     @property
     def storages(self) -> list[Storage]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,28 @@ def test_copies_have_barriers_padding_and_two_places() -> None:
     assert [it.count("workgroupBarrier()") for it in loops] == [2, 2]
     both = product().lower(STAGED.replace("b0 at k.0", "b0 at k.0 double")).wgsl
     assert both[both.index("for (var k_0") :].count("workgroupBarrier()") == 1
+
+
+def near(boundary: Literal["clamp", "zero"]) -> Nest:
+    nest = Nest("near")
+    y, x, dx = nest.dim("h", "y"), nest.dim("w", "x"), nest.dim(7, "dx")
+    u = nest.load("u", "f32", [y, x + dx - 3], boundary=boundary, extents=["h", "w"])
+    nest.store("sums", nest.reduce("+", u, on=[dx]), [y, x])
+    return nest
+
+
+@pytest.mark.parametrize("boundary", ["clamp", "zero"])
+@pytest.mark.parametrize("padding", [0, 9, 10, 11])
+def test_padding_that_makes_rows_whole_is_copied_too(boundary: Literal["clamp", "zero"], padding: int) -> None:
+    """Rows have 70 elements, which is 10 less than 5 steps of 16 invocations."""
+    nest, u = near(boundary), RANDOM.integers(-9, 9, (24, 100)).astype(np.float32)
+    kernel = nest.lower(
+        f"y: workgroup * loop(12)\nx: workgroup * loop(4) * invocation(16)\nstage u0 pad({padding})", reassociate=True
+    )
+    assert ("< 70u" in kernel.wgsl) == (padding < 10)
+    expected = nest.run({"u": u}, device="interp")["sums"]
+    for device in ("interp", "cpu"):
+        np.testing.assert_array_equal(kernel.run({"u": u}, device=device)["sums"], expected)
 
 
 def test_workgroups_and_invocations_have_axes_of_their_own() -> None:

@@ -13,7 +13,7 @@ from ...ir.core.builder import u32
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
 from ...ir.schedule.functions import scalar_type
-from ...ir.schedule.nodes import Affine, Buffering, LevelName, Load, Stage, Term
+from ...ir.schedule.nodes import Affine, Boundary, Buffering, LevelName, Load, Stage, Term
 from .addresses import Addresses
 from .places import ANYWHERE
 from .tiles import InnerLevel, Tile, is_free, span, tile_of
@@ -85,6 +85,8 @@ class Staging:
                 number = frame.binary(BinaryOp.ADD, lane, u32(step * count))
                 self._copy_one(tile, number, rows * row, is_tested=(step + 1) * count > rows * row)
         elif rows > 1 and steps_by_rows <= (1 + _IDLE) * steps:
+            whole = _steps(row, count) * count
+            row = whole if whole <= _room(tile) else row
             with (
                 frame.builder.counting(u32(0), u32(rows), name=frame.name("row")) as which,
                 self._counted(_steps(row, count), count, lane) as number,
@@ -250,6 +252,14 @@ class Staging:
             scaled = frame.binary(BinaryOp.MULTIPLY, u32(abs(term.coefficient)), part)
             place = frame.binary(BinaryOp.ADD, scaled, place)
         return place
+
+
+def _room(tile: Tile) -> int:
+    """How many elements of a row may be copied, or vectors: those of the padding, too, where elements outside of the
+    array have a value. Then no invocation has to be tested, and all of the memory is written.
+    """
+    is_padding_copied = tile.along == len(tile.extents) - 1 and tile.loads[0].boundary is not Boundary.INSIDE
+    return tile.length // prod(tile.vectors[:-1]) // tile.width if is_padding_copied else tile.vectors[-1]
 
 
 def _steps(elements: int, count: int) -> int:

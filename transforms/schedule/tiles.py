@@ -107,6 +107,15 @@ def tile_of(stage: Stage, decided: Decided) -> Tile:
     return replace(found, inner=max(inner, key=lambda it: _preference(it.level, decided), default=None))
 
 
+def whole_padding(stage: Stage, decided: Decided) -> int:
+    """The least padding of a stage that breaks no rule with which each row is copied in whole steps of all invocations;
+    0 if it is more than is allowed.
+    """
+    tile = tile_of(stage, decided)
+    padding = -tile.vectors[-1] % decided.invocations * tile.width
+    return padding if padding <= MOST_PADDING else 0
+
+
 def _preference(level: LevelName, decided: Decided) -> tuple[bool, int]:
     """Orders levels by how good their vectors are: first that of vectors, which uses them whole, then the innermost
     one, which uses components soonest one after another.

@@ -15,6 +15,7 @@ from math import prod
 from typing import Final
 
 from ..ir.schedule.nodes import Decisions, Execution, Keep, Level, Load, Location, Stage, Store
+from ..transforms.schedule.tiles import whole_padding
 from .choices import Facts, with_workgroups
 from .level_patterns import Levels, part_factors
 
@@ -150,7 +151,7 @@ def _turned(block: Mapping[str, Levels], along: str) -> dict[str, Levels]:
 
 def _with_copies(facts: Facts, block: Mapping[str, Levels], along: str, read: AbstractSet[str]) -> Iterator[Decisions]:
     """Decisions whose workgroups compute blocks along a dimension by turns, and copy what depends on the dimensions
-    `read`, if anything does.
+    `read`, if anything does: rows that are copied in whole steps of all invocations, and as long as they are.
     """
     levels = _turned(block, along)
     made = facts.with_levels(Decisions((), ()), levels)
@@ -159,7 +160,10 @@ def _with_copies(facts: Facts, block: Mapping[str, Levels], along: str, read: Ab
     arrays = dict.fromkeys(it.array for it in loads)
     stages = tuple(Stage(tuple(it.name for it in loads if it.array == array), None) for array in arrays)
     if stages:
-        yield replace(made, order=facts.order_of_blocks(levels), stages=stages)
+        copied = replace(made, order=facts.order_of_blocks(levels), stages=stages)
+        decided = facts.decided(copied)
+        padded = tuple(replace(it, padding=whole_padding(it, decided)) for it in decided.stages)
+        yield from dict.fromkeys((replace(copied, stages=padded), copied))
 
 
 def _of_window(levels: dict[str, Levels], along: str, other: str, lanes: int, most: int) -> Iterator[dict[str, Levels]]:

@@ -42,6 +42,7 @@ from ..transforms.schedule.equal_values import needed_again
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.stages import part_dimensions
 from ..transforms.schedule.tasks import Carry, Task
+from ..transforms.schedule.tiles import whole_padding
 from .level_patterns import Levels, part_factors, patterns
 
 _WITHOUT_JOINING: Final = {
@@ -356,9 +357,13 @@ def other_stages(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
     loops = [it for it in sequential(levels) if not _is_written_out(levels, it) and it.dimension in facts.carried]
     for at, stage in enumerate(decisions.stages):
         rest = (*decisions.stages[:at], *decisions.stages[at + 1 :])
+        whole = whole_padding(facts.decided(decisions).stages[at], facts.decided(decisions))
         double = Buffering.SINGLE if stage.buffering is Buffering.DOUBLE else Buffering.DOUBLE
-        for other in ((), (replace(stage, padding=1 - min(stage.padding, 1)),), (replace(stage, buffering=double),)):
+        for other in ((), (replace(stage, buffering=double),)):
             yield replace(decisions, stages=(*rest, *other))
+        for padding in dict.fromkeys((0, 1, whole)):
+            if padding != stage.padding:
+                yield replace(decisions, stages=(*rest, replace(stage, padding=padding)))
     staged = {name for stage in decisions.stages for name in stage.loads}
     for value in facts.plain.scope.values.values():
         if isinstance(value, Load) and value.name not in staged:

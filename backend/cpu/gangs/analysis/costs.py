@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite, prod
 from typing import assert_never
 
 from .....ir.hercules import nodes as h
@@ -24,6 +25,8 @@ _COUNT = 4
 """An operation at one address for all lanes: the number of lanes in a mask is added to memory."""
 _LONG_FUNCTION = 12
 """A builtin function that is none of the short ones, such as `exp`, which is computed by a polynomial."""
+_SOME_TURNS = 8
+"""The turns of a loop of which nothing is known."""
 _UNROLLED = 400
 """The most operations of a counted loop after it is unrolled, and its inner loops are not; LLVM keeps larger loops."""
 
@@ -56,6 +59,16 @@ def operations_for_each_read(placed: Placement, loop: Loop) -> float:
     """The operations of a turn of a loop, divided by its reads of collections."""
     nodes = [it for leader in loop.body for it in placed.blocks.get(leader, ())]
     return sum(map(_operations, nodes)) / max(1, sum(isinstance(it, h.Read) for it in nodes))
+
+
+def operations_of_turn(placed: Placement, loop: Loop) -> float:
+    """The operations of a turn of a loop, with all turns of the loops inside, as far as their number is known."""
+    total = 0.0
+    for leader in loop.body:
+        inner = [it for it in placed.loops.around[leader] if it is not loop and it.header in loop.body]
+        turns = prod(it if isfinite(it) else _SOME_TURNS for it in (max_trip_count(placed, it) for it in inner))
+        total += turns * sum(map(_operations, placed.blocks.get(leader, ())))
+    return total
 
 
 def _operations(node: h.Node) -> int:

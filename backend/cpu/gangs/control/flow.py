@@ -22,7 +22,7 @@ from ..values.vectors import mask_text
 from .blocks import BlockEmitter
 from .counted_loops import CountedLoops
 from .guards import Guards
-from .segment_prefetch import SegmentPrefetch
+from .turn_prefetches import SegmentPrefetch, TilePrefetch
 from .versions import BlockVersions, DeferredBranch, FastVersion, is_access
 from .whole_forks import WholeVersion
 
@@ -56,6 +56,7 @@ class Flow:
         self._counted = CountedLoops(context, blocks.values)
         self._guards = Guards(context, blocks.values.common_counters)
         self._segment_prefetch = SegmentPrefetch(context, blocks.values)
+        self._tile_prefetch = TilePrefetch(context, blocks.values)
         self._knows_ways = self._writes_all_turns(context)
         """Whether it is known of each block which lanes pass it, as far as branches are known."""
         self._before: DeferredBranch | None = None
@@ -339,6 +340,7 @@ class Flow:
         out.open_arm(head, before)
         self._merges.begin(level.header)
         self._blocks.kept_rows.begin_turn(level)
+        self._tile_prefetch.begin_turn(level)
         self.emit_level(level)
         active = self._masks.any_takes(level.back)
         out.do(f"br i1 {active}, label %{head}, label %{done}{self._unrolled(level, began)}")

@@ -43,7 +43,7 @@ from .runs import Run, Runs
 from .transposed import TransposedAccess
 from .vector_memory import LaneIndices, VectorMemory, masked_stores_are_slow, memory_type
 from .walks import Walks
-from .windows import Windows
+from .windows import BorderLoads, Windows
 
 _WORD = 4
 
@@ -75,6 +75,7 @@ class GangMemory(LaneVectors):
         self._coinciding = CoincidingLoads(context, self, self._addresses, values)
         self._compressed = CompressedStores(self, self._addresses, self._interleaved)
         self._windows = Windows(self, self._addresses, context.gang.parts)
+        self._borders = BorderLoads(self, self._addresses, memory, values)
         self._prefetches = Prefetches(context)
         self._loop_prefetches = LoopPrefetches(context, values)
         self._threads = context.gang.threads
@@ -135,7 +136,15 @@ class GangMemory(LaneVectors):
         """Scalars at the addresses of a run that is none."""
         if run.is_speculated and self._windows.applies_to(addresses):
             return self._windows.load(addresses, mask)
-        return [self._vector_memory.rare_gather(self.lanes_of(address), address.leaf, mask) for address in addresses]
+        return [self._load_at_border(run, address, mask) for address in addresses]
+
+    def _load_at_border(self, run: Run, address: LaneAddress, mask: str | None) -> str:
+        def gathered() -> str:
+            return self._vector_memory.rare_gather(self.lanes_of(address), address.leaf, mask)
+
+        if not self._borders.applies_to(run, address):
+            return gathered()
+        return self._borders.load(address, mask, gathered)
 
     def _load_apart(self, addresses: Sequence[LaneAddress], mask: str | None) -> list[str]:
         """Scalars at arbitrary addresses: permuted, by a window, once for all lanes, or apart."""

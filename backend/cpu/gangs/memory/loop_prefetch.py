@@ -6,7 +6,8 @@ Hardware prefetchers follow what is read in order, and do not go from page to pa
   some later one reads.
 - In a *tile* that a workgroup goes through, its gangs read a piece of each row in turn. Each iteration prefetches what
   the same thread of the next workgroup reads in it. Where one gang reads all of a row in order, it does so if the loop
-  computes much: processors do not look ahead so far, and memory has nothing else to do.
+  computes much: processors do not look ahead so far, and memory has nothing else to do. It does not where a loop after
+  a barrier prefetches the next tile (`next_tiles`).
 - Down a *column* each iteration reads another row, far from the one before. It prefetches what a much later one reads.
 """
 
@@ -15,10 +16,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .....base.cached import cached_property
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
 from ..analysis.costs import operations_for_each_read
 from ..analysis.forms import Form, computed_from, form_of, start
+from ..analysis.next_tiles import prefetched_later
 from ..analysis.shapes import UNIFORM
 from ..context import GangContext
 from .addresses import ValueQueries, VaryingIndex
@@ -100,9 +103,15 @@ class LoopPrefetches:
         if read <= constant < tile <= _LARGEST_TILE:
             turn = self._turn(loop)
             is_worth_it = turn.computes_much or read * turn.pieces(varying, read, constant) < constant
-            return _Distance(tile) if is_worth_it else None
+            is_left = is_worth_it and not any(it.position in self._later for it in varying)
+            return _Distance(tile) if is_left else None
         is_own = self._gang.forks[-1] in self._placed.nest.around[loop.header]
         return _Distance(_ROWS * constant, cache=SECOND) if is_own and abs(constant) >= _FAR else None
+
+    @cached_property
+    def _later(self) -> frozenset[h.Node]:
+        """The positions of reads whose next tile is prefetched where this one is computed with."""
+        return prefetched_later(self._placed, self._context.plan, self._gang.forks[0])
 
     def _turn(self, loop: Loop) -> _Turn:
         if loop not in self._turns:

@@ -11,7 +11,7 @@ from ..analysis.forms import Form, form_of
 from ..context import GangContext
 from .runs import Run
 
-_LINE = 64
+LINE = 64
 """The bytes of a cache line."""
 _MOST_LINES = 16
 """The most cache lines that are prefetched at once."""
@@ -28,8 +28,8 @@ FIRST, SECOND = 3, 2
 def prefetch(out: FunctionText, pointer: str, size: int, cache: int = FIRST) -> None:
     """Prefetch `size` bytes from a pointer on."""
     out.module.declare("void @llvm.prefetch.p0(ptr, i32 immarg, i32 immarg, i32 immarg)")
-    for line in range(min(-(-size // _LINE), _MOST_LINES)):
-        address = out.value(f"getelementptr i8, ptr {pointer}, i64 {line * _LINE}")
+    for line in range(min(-(-size // LINE), _MOST_LINES)):
+        address = out.value(f"getelementptr i8, ptr {pointer}, i64 {line * LINE}")
         out.do(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 {cache}, i32 1)")
 
 
@@ -68,4 +68,4 @@ def _is_near(forms: Sequence[Form], others: Sequence[Form], strides: Sequence[in
     """Whether two positions are less than a cache line apart in memory."""
     distances = [one.distance(other) for one, other in zip(forms, others, strict=True)]
     total = sum(it * stride for it, stride in zip(distances, strides, strict=True) if it is not None)
-    return None not in distances and abs(total) < _LINE
+    return None not in distances and abs(total) < LINE

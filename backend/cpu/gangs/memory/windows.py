@@ -1,12 +1,15 @@
-"""Loads from workgroup memory whose elements lie close together, in any order: by vectors and a permutation.
+"""Loads of elements that lie close together, in any order: by vectors and a permutation.
 
-The lanes' elements are compared with a *window*: as many elements as two vectors have. If all are inside, which a test
-at run time says whatever formula the positions come from, the window is loaded as two vectors, from which each lane
-picks its element. Strides of two, the pairs of sorting and merging networks and of butterflies, flipped bits,
-rotations, and tables of a few elements are of that kind.
+In workgroup memory, the lanes' elements are compared with a *window*: as many elements as two vectors have. If all are
+inside, which a test at run time says whatever formula the positions come from, the window is loaded as two vectors,
+from which each lane picks its element. Strides of two, the pairs of sorting and merging networks and of butterflies,
+flipped bits, rotations, and tables of a few elements are of that kind.
 
 A window starts at the first lane's element, rounded down to a whole vector; if that fails, at that element itself,
 where the gang has few parts; if that fails too, elements are gathered.
+
+In buffers, a window is one vector: for positions that rise from lane to lane and are limited at the border of an array,
+so that all elements lie within a vector from that of the first lane on, or at the end of the array.
 """
 
 from __future__ import annotations
@@ -15,13 +18,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import gcd
 
+from .....ir.hercules import nodes as h
 from ...layout import ScalarLayout
 from ...machine import AccessCosts, costs_so_far
-from ...memory import WINDOW_PADDING
+from ...memory import WINDOW_PADDING, Memory
 from ..values.vectors import LaneVectors
-from .addresses import LaneAddress, LaneAddresses, words_of
+from .addresses import LaneAddress, LaneAddresses, ValueQueries, words_of
 from .interleave import Interleaved
 from .register_permutes import RegisterPermutes
+from .runs import Run
 from .vector_memory import LaneIndices, VectorMemory, memory_type
 
 _WORD = 4
@@ -68,6 +73,51 @@ class Windows:
         load = _WindowLoad(self._vectors, lanes, layouts, mask)
         by_word = dict(zip(layouts, load.emit(2 if self._parts <= _FEW_PARTS else 1), strict=True))
         return [by_word[word] for word in words]
+
+
+class BorderLoads:
+    """Loads of the words of a buffer, for runs whose test does not hold."""
+
+    def __init__(self, vectors: LaneVectors, addresses: LaneAddresses, memory: Memory, values: ValueQueries) -> None:
+        self._vectors, self._addresses, self._memory, self._values = vectors, addresses, memory, values
+        self._one, self._vec, self._out = vectors.one, vectors.vec, vectors.out
+        self._vector_memory = VectorMemory(vectors)
+        self._permutes = RegisterPermutes(vectors)
+        self._are_fast = self._permutes.are_available() and windows_pay(costs_so_far().access)
+
+    def applies_to(self, run: Run, address: LaneAddress) -> bool:
+        """Whether words of an array of words are loaded so, in code that need not be short."""
+        is_of_words = address.leaf.size == _WORD and len(address.varying) == 1 and address.varying[0].stride == _WORD
+        is_wanted = self._are_fast and run.is_speculated and run.is_dense and not self._values.is_brief()
+        return is_wanted and is_of_words and address.is_binding and self._is_long(address.varying[0].extent)
+
+    def _is_long(self, extent: h.DynamicConstant) -> bool:
+        """Whether an array may have as many elements as a vector."""
+        return not isinstance(extent, h.DynamicLiteral) or extent.value >= self._vectors.lanes
+
+    def load(self, address: LaneAddress, mask: str | None, otherwise: Callable[[], str]) -> str:
+        """The lanes' words, as a vector of memory's type; lanes that are not in the mask have any value."""
+        lanes, count = self._addresses.lanes_of(address), self._vectors.lanes
+        extent = self._memory.dynamic(address.varying[0].extent)
+        first = self._one.convert("zext", "i32", self._vectors.lane("i32", lanes.index, "0"), "i64")
+        last = self._one.binary("sub", "i64", extent, str(count))
+        start = self._one.intrinsic("llvm.smin", "i64", first, last)
+        whole = self._vectors.splat(self._one.convert("trunc", "i64", start, "i32"), "i32")
+        numbers = self._vec.binary("sub", "i32", lanes.index, whole)
+        are_near = self._vec.binary("icmp ult", "i32", numbers, self._vec.constant("i32", count))
+        if mask is not None:
+            idle = self._vec.binary("xor", "i1", mask, "splat (i1 true)")
+            are_near = self._vec.binary("or", "i1", are_near, idle)
+        is_long = self._one.binary("icmp sge", "i64", start, "0")
+        test = self._one.binary("and", "i1", self._vectors.is_full(are_near), is_long)
+        scalar = memory_type(address.leaf)
+
+        def near() -> list[str]:
+            pointer = self._out.pure(f"getelementptr [{_WORD} x i8], ptr {address.pointer}, i64 {start}")
+            vector = self._vector_memory.load(pointer, address.leaf, None)
+            return [self._permutes.pick(scalar, vector, vector, numbers)]
+
+        return self._vectors.either(test, [scalar], near, lambda: [otherwise()])[0]
 
 
 def windows_pay(costs: AccessCosts) -> bool:

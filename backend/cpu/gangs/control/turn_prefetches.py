@@ -1,0 +1,137 @@
+"""Prefetches at the beginning of each turn of a loop, of what is read after the loop.
+
+Where lanes iterate over adjacent *segments* of an array, such as the rows of a compressed sparse matrix, the segments
+of all lanes are contiguous, but in each iteration each lane reads from another cache line, a pattern that hardware
+prefetchers do not recognise. So each iteration prefetches as many bytes as it reads, starting behind the gang's
+segments: these are the next gang's.
+
+Where a workgroup computes with a *tile* that it copied before, a part of the next tile is prefetched in each turn (see
+`analysis.next_tiles`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .....base.cached import cached_property
+from .....ir.hercules import nodes as h
+from ...layout import ArrayLayout
+from ...storage import Storage
+from ..analysis.body import Level
+from ..analysis.next_tiles import NextTile, SpreadTiles, spread_tiles
+from ..analysis.segments import segment_counter
+from ..context import GangContext
+from ..memory.prefetch import LINE, prefetch
+from ..values.values import GangValues
+
+_POSITION = h.Integer(64, signed=False)
+
+
+class SegmentPrefetch:
+    """Finds loops over segments, and writes their prefetches."""
+
+    def __init__(self, context: GangContext, values: GangValues) -> None:
+        self._placed, self._plan, self._users = context.placed, context.plan, context.users
+        self._site = context.site
+        self._values = values
+
+    def begin(self, level: Level) -> str | None:
+        """Before a loop: make the slot that counts iterations; None if the loop has no segments."""
+        if segment_counter(self._placed, level.header) is None:
+            return None
+        iterations = self._values.slots.make("i64")
+        self._values.slots.store("i64", "0", iterations)
+        return iterations
+
+    def prefetch_next(self, level: Level, iterations: str) -> None:
+        """Write the prefetches of an iteration, where the header's Phis are defined."""
+        values, site, out = self._values, self._site, self._values.out
+        counter = segment_counter(self._placed, level.header)
+        assert counter is not None
+        with site.at(level.header), site.in_part(site.count - 1):
+            last = values.memory.lane("i32", values.vector(counter), str(site.lanes - 1))
+        threads = site.lanes * site.count
+        done = values.slots.load("i64", iterations)
+        values.slots.store("i64", values.one.binary("add", "i64", done, "1"), iterations)
+        behind = values.one.binary("mul", "i64", done, str(threads - 1))
+        position = values.one.binary("add", "i64", behind, values.one.convert("zext", "i32", last, "i64"))
+        for storage, stride in dict.fromkeys(self._segments(level, counter)):
+            start = values.base(storage)
+            first = out.value(f"getelementptr [{stride} x i8], ptr {start}, i64 {position}")
+            prefetch(out, first, threads * stride)
+
+    def _segments(self, level: Level, counter: h.Phi) -> Iterator[tuple[Storage, int]]:
+        """The bindings whose element at the counter's position is read in each iteration, and the bytes of
+        an element.
+        """
+        positions: list[h.Node] = [counter, *(it for it in self._users[counter] if isinstance(it, h.Cast))]
+        for position in positions:
+            for node in self._users[position]:
+                match node:
+                    case h.Read(collection=collection, indices=[h.PositionIndex(position=at), *_]) if at is position:
+                        is_inside = self._placed.place.get(node) in level.leaders
+                        storage = None if isinstance(collection, h.ConstantNode) else self._plan.of(collection)
+                        if is_inside and storage is not None and storage.is_binding:
+                            assert isinstance(storage.layout, ArrayLayout)
+                            yield storage, storage.layout.stride
+                    case _:
+                        pass
+
+
+class TilePrefetch:
+    """Prefetches the tile that a workgroup copies next, in the turns of the loop that computes with this one."""
+
+    def __init__(self, context: GangContext, values: GangValues) -> None:
+        self._context, self._values = context, values
+        self._one, self._out = context.one, context.out
+
+    @cached_property
+    def _spread(self) -> SpreadTiles | None:
+        return spread_tiles(self._context.placed, self._context.plan, self._context.gang.forks[0])
+
+    def begin_turn(self, level: Level) -> None:
+        """Write those of a turn, where the header's Phis are defined, if it is that loop."""
+        if self._context.site.is_rare or self._spread is None or level.container is not self._spread.loop:
+            return
+        with self._context.site.at(level.header):
+            turn = self._turn(self._spread)
+            for tile in self._spread.tiles:
+                self._prefetch(tile, turn, self._spread.turns)
+
+    def _turn(self, spread: SpreadTiles) -> str:
+        """The number of the current turn, an i64."""
+        risen = self._one.binary("sub", "i64", self._wide(spread.counter), str(spread.begin))
+        return risen if spread.step == 1 else self._one.binary("udiv", "i64", risen, str(spread.step))
+
+    def _prefetch(self, tile: NextTile, turn: str, turns: int) -> None:
+        """The lines of a turn: some of each row, or where rows have fewer lines than there are turns, one of each of
+        some rows.
+        """
+        lines, rows, row = -(-tile.lines // turns), tile.rows, "0"
+        line = self._one.binary("mul", "i64", turn, str(lines))
+        if tile.lines < turns:
+            groups = turns // tile.lines
+            rows = -(-tile.rows // groups)
+            line = self._one.binary("urem", "i64", turn, str(tile.lines))
+            row = self._one.binary("mul", "i64", self._one.binary("udiv", "i64", turn, str(tile.lines)), str(rows))
+        offset = self._one.binary("mul", "i64", line, str(LINE))
+        offset = self._one.binary("add", "i64", offset, self._one.binary("mul", "i64", row, str(tile.apart)))
+        offset = self._one.binary("add", "i64", offset, self._bytes(tile))
+        start = self._out.value(f"getelementptr i8, ptr {self._values.base(tile.storage)}, i64 {offset}")
+        for number in range(rows):
+            pointer = self._out.value(f"getelementptr i8, ptr {start}, i64 {number * tile.apart}")
+            prefetch(self._out, pointer, lines * LINE)
+
+    def _bytes(self, tile: NextTile) -> str:
+        """Where what is new begins in the storage, an i64."""
+        total = str(tile.first.constant + tile.ahead)
+        for term, factor in tile.first.terms.items():
+            total = self._one.binary("add", "i64", total, self._one.binary("mul", "i64", self._wide(term), str(factor)))
+        return total
+
+    def _wide(self, node: h.Node) -> str:
+        """An integer as an i64."""
+        scalar = self._values.scalar(node)
+        if isinstance(node, h.DynamicConstantNode | h.ThreadID) or self._context.types[node] == _POSITION:
+            return scalar
+        return self._one.convert("zext", "i32", scalar, "i64")
