@@ -40,7 +40,7 @@ from ..ir.schedule.scope import used_by
 from ..transforms.schedule.decided import AT_ONCE, Decided, kind_of
 from ..transforms.schedule.equal_values import needed_again
 from ..transforms.schedule.legality import illegal
-from ..transforms.schedule.stages import part_dimensions
+from ..transforms.schedule.stages import is_staged, part_dimensions
 from ..transforms.schedule.tasks import Carry, Task
 from ..transforms.schedule.tiles import whole_padding
 from .level_patterns import Levels, part_factors, patterns
@@ -357,7 +357,7 @@ def other_stages(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
     loops = [it for it in sequential(levels) if not _is_written_out(levels, it) and it.dimension in facts.carried]
     for at, stage in enumerate(decisions.stages):
         rest = (*decisions.stages[:at], *decisions.stages[at + 1 :])
-        whole = whole_padding(facts.decided(decisions).stages[at], facts.decided(decisions))
+        whole = _whole_padding(facts, decisions, at)
         double = Buffering.SINGLE if stage.buffering is Buffering.DOUBLE else Buffering.DOUBLE
         for other in ((), (replace(stage, buffering=double),)):
             yield replace(decisions, stages=(*rest, *other))
@@ -369,6 +369,12 @@ def other_stages(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
         if isinstance(value, Load) and value.name not in staged:
             for place in (*loops, None):
                 yield replace(decisions, stages=(*decisions.stages, Stage((value.name,), place)))
+
+
+def _whole_padding(facts: Facts, decisions: Decisions, at: int) -> int:
+    """The padding with which a copy has whole rows; 0 for decisions that break a rule or make several dispatches."""
+    decided = facts.decided(decisions)
+    return 0 if is_staged(decided) or illegal(decided) else whole_padding(decided.stages[at], decided)
 
 
 def other_peels(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:

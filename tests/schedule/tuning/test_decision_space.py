@@ -163,6 +163,21 @@ def test_each_choice_gives_others_of_its_kind() -> None:
     assert not list(CHOICES["peel"](space.facts, begin))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i: workgroup\nj: loop * loop(4) * invocation(8)\nstage x0 at j.1",
+        "i: workgroup\nj: partial * loop(2) * invocation(8)\nj_part: loop * invocation(8)\nstage x0",
+        "i: workgroup * invocation(3)\nj: loop\nstage x0 at i.1",
+    ],
+)
+def test_copies_of_any_decisions_have_other_paddings(text: str) -> None:
+    """Also where decisions are about several dispatches, or break a rule."""
+    facts = space_of(ROW_SUMS, {"rows": 64, "columns": 64}).facts
+    found = {it.stages[0].padding for it in CHOICES["stages"](facts, parse_decisions(text)) if it.stages}
+    assert {0, 1} <= found
+
+
 def test_the_cost_model_ranks_what_is_known() -> None:
     """Rows are summed by invocations that are neighbours in a row; one that has a row to itself gathers."""
     space = space_of(ROW_SUMS, {"rows": 4096, "columns": 4096})
