@@ -31,6 +31,16 @@ CASES = {
     "a line of each row in each turn": (COPY, ALONG.replace("TURNS", "8u"), 6),
     "several lines": (COPY, ALONG.replace("TURNS", "4u"), 12),
     "lines of half of the rows": (COPY, ALONG.replace("TURNS", "17u"), 3),
+    "two tiles": (
+        COPY.replace("= x[", "= x[2048u + w.x * 128u + r * 200u + s * 16u + t] + x["),
+        ALONG.replace("TURNS", "8u"),
+        12,
+    ),
+    "no time for a second tile": (
+        COPY.replace("= x[", "= x[2048u + w.x * 128u + r * 200u + s * 16u + t] + x["),
+        ALONG.replace("TURNS", "8u").replace("j < 20u", "j < 1u").replace("r < 6u", "r < 3u"),
+        6,
+    ),
     "one long row": (ONE_ROW, ALONG.replace("TURNS", "8u"), 4),
     "turns that are not known": (COPY, ALONG.replace("TURNS", "n"), 0),
     "positions from data": (

@@ -60,18 +60,24 @@ class SpreadTiles:
 
 def spread_tiles(placed: Placement, plan: StoragePlan, fork: h.Fork) -> SpreadTiles | None:
     """What a loop in a fork prefetches of the tiles that are copied in the forks just before: of the loops with known
-    trip counts, that with the most operations. None if there is no such loop, or no such tile.
+    trip counts, that with the most operations, as far as these take the time of prefetches. None if there is no such
+    loop, or no such tile.
     """
-    tiles = tuple(_new_parts(placed, plan, fork))
-    found = max((it for it in _loops(placed, fork)), key=lambda it: it[0], default=None) if tiles else None
+    tiles = list(_new_parts(placed, plan, fork))
+    found = max(_loops(placed, fork), key=lambda it: it[0], default=None) if tiles else None
     if found is None:
         return None
     work, loop, counter, (begin, step), turns = found
-    kept = tuple(it for it in tiles if lines_each_turn(it, turns) * _WORK <= work)
-    return SpreadTiles(loop, counter, begin, step, turns, kept) if kept else None
+    kept, lines = list[NextTile](), 0
+    for tile in tiles:
+        more = lines + _lines_each_turn(tile, turns)
+        if more * _WORK <= work:
+            lines = more
+            kept.append(tile)
+    return SpreadTiles(loop, counter, begin, step, turns, tuple(kept)) if kept else None
 
 
-def lines_each_turn(tile: NextTile, turns: int) -> int:
+def _lines_each_turn(tile: NextTile, turns: int) -> int:
     """The cache lines that are prefetched in each turn: whole columns of lines, or a part of one."""
     if tile.lines >= turns:
         return tile.rows * -(-tile.lines // turns)
