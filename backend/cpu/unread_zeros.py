@@ -9,6 +9,7 @@ not known, either way may be taken: only what both ways write counts.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import assert_never
 
 from ...base.cached import cached_property
 from ...base.records import dataclass, field
@@ -197,8 +198,10 @@ def _size(type: h.Type) -> int:
             return count * _size(element)
         case h.Product(fields=fields):
             return sum(map(_size, fields))
-        case _:
+        case h.Array() | h.Control() | h.Summation():
             raise _Unknown
+        case _:
+            assert_never(type)
 
 
 @dataclass(frozen=True, slots=True)
