@@ -69,7 +69,7 @@ def _unread(placed: Placement) -> frozenset[h.Node]:
     types = placed.types
     if not any(isinstance(it, h.ConstantNode) and is_collection(types[it]) for it in placed.live):
         return frozenset()
-    from .unread_zeros import unread_constants
+    from .unread_zeros import unread_constants  # most kernels have no workgroup memory, and start faster without
 
     return unread_constants(placed)
 

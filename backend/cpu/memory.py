@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 STACK_LIMIT = 4096
 """Storages up to this many bytes are on the stack, where LLVM may turn them into registers; larger ones are scratch."""
+CACHE_LINE = 64
+"""The bytes of a line of the caches."""
 STORAGE_ALIGN = 64
 WINDOW_PADDING = 576
 """Bytes behind a storage that may be loaded, though nothing is there: gangs load whole vectors around elements (see

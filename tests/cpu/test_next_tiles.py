@@ -41,6 +41,11 @@ CASES = {
         ALONG.replace("TURNS", "8u").replace("j < 20u", "j < 1u").replace("r < 6u", "r < 3u"),
         6,
     ),
+    "two loops that compute": (
+        COPY,
+        ALONG.replace("TURNS", "8u") + "\nworkgroupBarrier();\n" + ALONG.replace("TURNS", "8u"),
+        6,
+    ),
     "one long row": (ONE_ROW, ALONG.replace("TURNS", "8u"), 4),
     "turns that are not known": (COPY, ALONG.replace("TURNS", "n"), 0),
     "positions from data": (

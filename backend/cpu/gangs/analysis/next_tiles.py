@@ -7,21 +7,20 @@ misses, and wait as long.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, isfinite
+from math import ceil, isfinite, prod
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
 from .....ir.hercules.placement import Placement
 from ...layout import ArrayLayout
+from ...memory import CACHE_LINE
 from ...storage import Storage, StoragePlan
 from ...trip_counts import max_trip_count
 from .costs import operations_of_turn
 from .forms import Form, form_of, movement, start
 
-_LINE = 64
-"""The bytes of a cache line."""
 _MOST_ROWS = 32
 """The most rows of a tile, of each of which a turn prefetches a line."""
 _MOST_TURNS = 64
@@ -45,6 +44,14 @@ class NextTile:
     apart: int
     lines: int
 
+    def each_turn(self, turns: int) -> tuple[int, int]:
+        """Of how many rows so many lines each are prefetched in a turn: of all rows, or where rows have fewer lines
+        than there are turns, one line of some.
+        """
+        if self.lines >= turns:
+            return self.rows, -(-self.lines // turns)
+        return -(-self.rows // (turns // self.lines)), 1
+
 
 @dataclass(frozen=True, slots=True)
 class SpreadTiles:
@@ -58,74 +65,64 @@ class SpreadTiles:
     tiles: tuple[NextTile, ...]
 
 
-def spread_tiles(placed: Placement, plan: StoragePlan, fork: h.Fork) -> SpreadTiles | None:
-    """What a loop in a fork prefetches of the tiles that are copied in the forks just before: of the loops with known
-    trip counts, that with the most operations, as far as these take the time of prefetches. None if there is no such
-    loop, or no such tile.
+def spread_tiles(placed: Placement, plan: StoragePlan, fork: h.Fork) -> Mapping[h.Fork, SpreadTiles]:
+    """What loops prefetch in the forks that follow on each other around one fork: in each, the loop with the most
+    operations of those with known trip counts. Each tile is prefetched once, in the first fork after its copy whose
+    loop takes the time of the prefetches.
     """
-    tiles = list(_new_parts(placed, plan, fork))
+    found, left = dict[h.Fork, SpreadTiles](), list[NextTile]()
+    forks = _in_sequence(placed, fork) if _is_of_invocations(placed, fork) else []
+    for it in forks:
+        spread = _spread(placed, it, left)
+        if spread is not None:
+            found[it] = spread
+            left = [tile for tile in left if tile not in spread.tiles]
+        if it is not forks[-1]:
+            left += _new_parts(placed, plan, it)
+    return found
+
+
+def _is_of_invocations(placed: Placement, fork: h.Fork) -> bool:
+    """Whether a fork is the outermost one of the invocations of a workgroup."""
+    around = placed.nest.around[fork][:-1]
+    return bool(around) and not isinstance(around[-1].factor, h.DynamicLiteral)
+
+
+def _in_sequence(placed: Placement, fork: h.Fork) -> list[h.Fork]:
+    """The forks that follow on each other, each from where the one before is joined, with this one among them."""
+    while isinstance(fork.control, h.Join):
+        fork = placed.nest.forks[fork.control]
+    forks = [fork]
+    while isinstance(following := placed.graph.successors[placed.nest.joins[forks[-1]]][0], h.Fork):
+        forks.append(following)
+    return forks
+
+
+def _spread(placed: Placement, fork: h.Fork, tiles: Sequence[NextTile]) -> SpreadTiles | None:
+    """The tiles that a fork's loop has time to prefetch. None if there are none, or no such loop."""
     found = max(_loops(placed, fork), key=lambda it: it[0], default=None) if tiles else None
     if found is None:
         return None
     work, loop, counter, (begin, step), turns = found
     kept, lines = list[NextTile](), 0
     for tile in tiles:
-        more = lines + _lines_each_turn(tile, turns)
+        more = lines + prod(tile.each_turn(turns))
         if more * _WORK <= work:
             lines = more
             kept.append(tile)
     return SpreadTiles(loop, counter, begin, step, turns, tuple(kept)) if kept else None
 
 
-def _lines_each_turn(tile: NextTile, turns: int) -> int:
-    """The cache lines that are prefetched in each turn: whole columns of lines, or a part of one."""
-    if tile.lines >= turns:
-        return tile.rows * -(-tile.lines // turns)
-    return -(-tile.rows // (turns // tile.lines))
-
-
-def prefetched_later(placed: Placement, plan: StoragePlan, fork: h.Fork) -> frozenset[h.Node]:
-    """The positions of reads in a fork whose next tile is prefetched in one of the forks after it."""
-    following = _next_fork(placed, fork)
-    while following is not None:
-        spread = spread_tiles(placed, plan, following)
-        if spread is not None:
-            return frozenset(it.position for it in spread.tiles)
-        following = _next_fork(placed, following)
-    return frozenset()
-
-
-def _next_fork(placed: Placement, fork: h.Fork) -> h.Fork | None:
-    """The fork that begins where another one is joined."""
-    following = placed.graph.successors[placed.nest.joins[fork]]
-    return following[0] if len(following) == 1 and isinstance(following[0], h.Fork) else None
-
-
-def _forks_before(placed: Placement, fork: h.Fork) -> Iterator[h.Fork]:
-    """The forks that are joined one after another, until the last is where a fork begins; the last first."""
-    control = fork.control
-    while isinstance(control, h.Join):
-        before = placed.nest.forks[control]
-        yield before
-        control = before.control
-
-
 def _new_parts(placed: Placement, plan: StoragePlan, fork: h.Fork) -> Iterator[NextTile]:
-    around = placed.nest.around[fork][:-1]
-    if not around or isinstance(around[-1].factor, h.DynamicLiteral):
-        return
-    for before in _forks_before(placed, fork):
-        for leader, nodes in placed.blocks.items():
-            if before in placed.nest.around[leader]:
-                reads = (it for it in nodes if isinstance(it, h.Read))
-                found = (_new_part(placed, plan, it, leader, before, fork) for it in reads)
-                yield from (it for it in found if it is not None)
+    for leader, nodes in placed.blocks.items():
+        if fork in placed.nest.around[leader]:
+            reads = (it for it in nodes if isinstance(it, h.Read))
+            found = (_new_part(placed, plan, it, leader, fork) for it in reads)
+            yield from (it for it in found if it is not None)
 
 
-def _new_part(
-    placed: Placement, plan: StoragePlan, read: h.Read, leader: h.Node, before: h.Fork, after: h.Fork
-) -> NextTile | None:
-    """The part of a tile that one read in the fork `before` copies, and the next copy has in addition."""
+def _new_part(placed: Placement, plan: StoragePlan, read: h.Read, leader: h.Node, fork: h.Fork) -> NextTile | None:
+    """The part of a tile that one read in a fork copies, and the next copy has in addition."""
     match read:
         case h.Read(collection=collection, indices=[h.PositionIndex(position=position)]) if not isinstance(
             collection, h.ConstantNode
@@ -136,8 +133,7 @@ def _new_part(
     if not storage.is_binding or not isinstance(storage.layout, ArrayLayout):
         return None
     stride = storage.layout.stride
-    dimensions = _dimensions(placed, position, leader, before)
-    step = _step(placed, position, before, after)
+    dimensions, step = _dimensions(placed, position, leader, fork), _step(placed, position, fork)
     if dimensions is None or step is None or step <= 0:
         return None
     first, extents = dimensions
@@ -154,7 +150,7 @@ def _new_part(
     if rows > _MOST_ROWS:
         return None
     bytes_of = Form({node: factor * stride for node, factor in first.terms.items()}, first.constant * stride)
-    return NextTile(storage, position, bytes_of, ahead, rows, apart, -(-new // _LINE))
+    return NextTile(storage, position, bytes_of, ahead, rows, apart, -(-new // CACHE_LINE))
 
 
 def _dimensions(
@@ -165,7 +161,7 @@ def _dimensions(
     """
     around = placed.loops.around[fork]
     loops = {it.header: it for it in placed.loops.around[leader] if it not in around}
-    inside = {it for it in placed.nest.around[leader] if it is fork or fork in placed.nest.around[it]}
+    inside = {it for it in placed.nest.around[leader] if fork in placed.nest.around[it]}
     form, extents = form_of(position), list[tuple[int, int]]()
     first = Form(constant=form.constant)
     for term, factor in form.terms.items():
@@ -187,17 +183,17 @@ def _dimensions(
     return first, extents
 
 
-def _step(placed: Placement, position: h.Node, before: h.Fork, after: h.Fork) -> int | None:
-    """By how many elements the next copy is further on: that of the next turn of the innermost loop around both forks,
-    or else of the next workgroup.
+def _step(placed: Placement, position: h.Node, fork: h.Fork) -> int | None:
+    """By how many elements the next copy is further on: that of the next turn of the innermost loop around the fork, or
+    else of the next workgroup.
     """
-    shared = [it for it in placed.loops.around[before] if it in placed.loops.around[after]]
-    if shared:
-        moved = movement(position, shared[-1], placed)
+    around = placed.loops.around[fork]
+    if around:
+        moved = movement(position, around[-1], placed)
         return None if moved is None or moved.terms else moved.constant
-    fork = [it for it in placed.nest.around[before] if not isinstance(it.factor, h.DynamicLiteral)][-1]
+    workgroups = placed.nest.around[fork][-2]
     terms = form_of(position).terms.items()
-    return sum(factor for term, factor in terms if isinstance(term, h.ThreadID) and term.fork is fork)
+    return sum(factor for term, factor in terms if isinstance(term, h.ThreadID) and term.fork is workgroups)
 
 
 def _loops(placed: Placement, fork: h.Fork) -> Iterator[tuple[float, Loop, h.Phi, tuple[int, int], int]]:
@@ -220,7 +216,7 @@ def _loops(placed: Placement, fork: h.Fork) -> Iterator[tuple[float, Loop, h.Phi
 
 
 def _counted(placed: Placement, loop: Loop, phi: h.Phi) -> tuple[int, int, int] | None:
-    """Where a counter begins, by what it rises, and in how many turns."""
+    """Where a counter begins, by what it rises, and in how many turns at most."""
     first = start(Form({phi: 1}), loop)
     moved = movement(phi, loop, placed)
     trips = max_trip_count(placed, loop)

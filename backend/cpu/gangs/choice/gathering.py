@@ -20,12 +20,13 @@ from .....ir.hercules.placement import Placement
 from .....ir.hercules.types import is_collection
 from .....ir.hercules.versions import is_version_projection
 from ...machine import AccessCosts
+from ...memory import CACHE_LINE
 from ...storage import StoragePlan
 from ...trip_counts import max_trip_count
 from ..analysis.forms import Form, form_of, start
 from ..memory.addresses import array_steps
 
-_WORD, _LINE = 4, 64
+_WORD = 4
 """The bytes of a lane's number, and of a cache line."""
 _MOST_TURNS, _UNKNOWN_TURNS = 1 << 16, 1 << 10
 """A trip count above the first is not known, and taken to be the second: loops over data are longer than those over
@@ -104,7 +105,7 @@ class _Body:
         if apart in (0, _WORD):
             return self.costs.masked_store
         each = min(self.costs.scatter, self.costs.stores)
-        return each if apart is not None and abs(apart) <= _LINE else _OWN_LINES * each
+        return each if apart is not None and abs(apart) <= CACHE_LINE else _OWN_LINES * each
 
     def _lanes_are_apart(self, node: h.Read | h.Write) -> int | None:
         """How many bytes adjacent lanes' elements are apart, None if that is not known. Each lane has its own elements

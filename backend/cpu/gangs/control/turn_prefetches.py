@@ -11,20 +11,19 @@ Where a workgroup computes with a *tile* that it copied before, a part of the ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .....base.cached import cached_property
 from .....ir.hercules import nodes as h
 from ...layout import ArrayLayout
+from ...memory import CACHE_LINE
 from ...storage import Storage
 from ..analysis.body import Level
 from ..analysis.next_tiles import NextTile, SpreadTiles, spread_tiles
 from ..analysis.segments import segment_counter
 from ..context import GangContext
-from ..memory.prefetch import LINE, prefetch
+from ..memory.prefetch import byte_distance, prefetch
 from ..values.values import GangValues
-
-_POSITION = h.Integer(64, signed=False)
 
 
 class SegmentPrefetch:
@@ -87,7 +86,8 @@ class TilePrefetch:
 
     @cached_property
     def _spread(self) -> SpreadTiles | None:
-        return spread_tiles(self._context.placed, self._context.plan, self._context.gang.forks[0])
+        fork = self._context.gang.forks[0]
+        return spread_tiles(self._context.placed, self._context.plan, fork).get(fork)
 
     def begin_turn(self, level: Level) -> None:
         """Write those of a turn, where the header's Phis are defined, if it is that loop."""
@@ -100,38 +100,24 @@ class TilePrefetch:
 
     def _turn(self, spread: SpreadTiles) -> str:
         """The number of the current turn, an i64."""
-        risen = self._one.binary("sub", "i64", self._wide(spread.counter), str(spread.begin))
+        risen = self._sum(-spread.begin, [(spread.counter, 1)])
         return risen if spread.step == 1 else self._one.binary("udiv", "i64", risen, str(spread.step))
 
     def _prefetch(self, tile: NextTile, turn: str, turns: int) -> None:
-        """The lines of a turn: some of each row, or where rows have fewer lines than there are turns, one of each of
-        some rows.
-        """
-        lines, rows, row = -(-tile.lines // turns), tile.rows, "0"
-        line = self._one.binary("mul", "i64", turn, str(lines))
+        """The lines of a turn."""
+        one, (rows, lines) = self._one, tile.each_turn(turns)
+        line, row = one.binary("mul", "i64", turn, str(lines)), "0"
         if tile.lines < turns:
-            groups = turns // tile.lines
-            rows = -(-tile.rows // groups)
-            line = self._one.binary("urem", "i64", turn, str(tile.lines))
-            row = self._one.binary("mul", "i64", self._one.binary("udiv", "i64", turn, str(tile.lines)), str(rows))
-        offset = self._one.binary("mul", "i64", line, str(LINE))
-        offset = self._one.binary("add", "i64", offset, self._one.binary("mul", "i64", row, str(tile.apart)))
-        offset = self._one.binary("add", "i64", offset, self._bytes(tile))
+            line = one.binary("urem", "i64", turn, str(tile.lines))
+            row = one.binary("mul", "i64", one.binary("udiv", "i64", turn, str(tile.lines)), str(rows))
+        offset = one.binary("mul", "i64", line, str(CACHE_LINE))
+        offset = one.binary("add", "i64", offset, one.binary("mul", "i64", row, str(tile.apart)))
+        first = self._sum(tile.first.constant + tile.ahead, tile.first.terms.items())
+        offset = one.binary("add", "i64", offset, first)
         start = self._out.value(f"getelementptr i8, ptr {self._values.base(tile.storage)}, i64 {offset}")
         for number in range(rows):
             pointer = self._out.value(f"getelementptr i8, ptr {start}, i64 {number * tile.apart}")
-            prefetch(self._out, pointer, lines * LINE)
+            prefetch(self._out, pointer, lines * CACHE_LINE)
 
-    def _bytes(self, tile: NextTile) -> str:
-        """Where what is new begins in the storage, an i64."""
-        total = str(tile.first.constant + tile.ahead)
-        for term, factor in tile.first.terms.items():
-            total = self._one.binary("add", "i64", total, self._one.binary("mul", "i64", self._wide(term), str(factor)))
-        return total
-
-    def _wide(self, node: h.Node) -> str:
-        """An integer as an i64."""
-        scalar = self._values.scalar(node)
-        if isinstance(node, h.DynamicConstantNode | h.ThreadID) or self._context.types[node] == _POSITION:
-            return scalar
-        return self._one.convert("zext", "i32", scalar, "i64")
+    def _sum(self, constant: int, terms: Iterable[tuple[h.Node, int]]) -> str:
+        return byte_distance(self._one, self._values.scalar, self._context.types, constant, terms)

@@ -21,11 +21,11 @@ from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
 from ..analysis.costs import operations_for_each_read
 from ..analysis.forms import Form, computed_from, form_of, start
-from ..analysis.next_tiles import prefetched_later
+from ..analysis.next_tiles import spread_tiles
 from ..analysis.shapes import UNIFORM
 from ..context import GangContext
 from .addresses import ValueQueries, VaryingIndex
-from .prefetch import FIRST, SECOND, prefetch
+from .prefetch import FIRST, SECOND, byte_distance, prefetch
 from .runs import Run, moved_on
 
 _AHEAD = 4
@@ -111,7 +111,8 @@ class LoopPrefetches:
     @cached_property
     def _later(self) -> frozenset[h.Node]:
         """The positions of reads whose next tile is prefetched where this one is computed with."""
-        return prefetched_later(self._placed, self._context.plan, self._gang.forks[0])
+        spread = spread_tiles(self._placed, self._context.plan, self._gang.forks[0]).values()
+        return frozenset(tile.position for it in spread for tile in it.tiles)
 
     def _turn(self, loop: Loop) -> _Turn:
         if loop not in self._turns:
@@ -145,10 +146,5 @@ class LoopPrefetches:
         return any(isinstance(it, h.DynamicConstantNode) and it.value in factors for it in computed_from(node))
 
     def _bytes(self, distance: _Distance) -> str:
-        total = str(distance.constant)
-        for node, factor in distance.terms:
-            scalar = self._values.scalar(node)
-            if not isinstance(node, h.DynamicConstantNode) and self._placed.types[node] != h.Integer(64, signed=False):
-                scalar = self._one.convert("zext", "i32", scalar, "i64")
-            total = self._one.binary("add", "i64", total, self._one.binary("mul", "i64", scalar, str(factor)))
-        return total
+        scalar, types = self._values.scalar, self._placed.types
+        return byte_distance(self._one, scalar, types, distance.constant, distance.terms)

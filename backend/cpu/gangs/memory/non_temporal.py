@@ -26,13 +26,13 @@ from collections.abc import Sequence
 from .....ir.hercules import nodes as h
 from .....ir.hercules.graph import positions_of
 from ...layout import ScalarLayout
+from ...memory import CACHE_LINE
 from ..analysis.forms import computed_from, form_of
 from ..context import GangContext
 from ..values.vectors import LaneVectors
 from .runs import Run, moved_on
 from .vector_memory import VectorMemory, memory_type
 
-_LINE = 64
 _FAR = 2048
 """The least number of bytes between lines that are far apart: hardware prefetchers look ahead less far."""
 _SPARSE = 4
@@ -67,8 +67,8 @@ class NonTemporalStores:
         nothing waits for them.
         """
         row = self._gang.factors[-1]
-        is_soon = run.step * min(row, self._gang.threads) >= _LINE
-        is_next = run.step * row >= _LINE and self._stores == 1 and not self._is_repeated_elsewhere(run)
+        is_soon = run.step * min(row, self._gang.threads) >= CACHE_LINE
+        is_next = run.step * row >= CACHE_LINE and self._stores == 1 and not self._is_repeated_elsewhere(run)
         return (is_soon or is_next) and not self._waits
 
     def _is_repeated_elsewhere(self, run: Run) -> bool:
@@ -90,7 +90,7 @@ class NonTemporalStores:
         context, placed = self._context, self._context.placed
         moves = (moved_on(run.varying, it, placed) for it in placed.loops.around[context.site.here])
         goes_on = any(it is not None and not it[1] and abs(it[0]) < _FAR for it in moves)
-        if goes_on or run.step * self._gang.factors[-1] > _LINE:
+        if goes_on or run.step * self._gang.factors[-1] > CACHE_LINE:
             return False
         distance = 0
         for index in run.varying:

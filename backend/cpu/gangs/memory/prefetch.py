@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
-from ...llvm import FunctionText
+from ...llvm import FunctionText, Ops
+from ...memory import CACHE_LINE
 from ..analysis.forms import Form, form_of
 from ..context import GangContext
 from .runs import Run
 
-LINE = 64
-"""The bytes of a cache line."""
 _MOST_LINES = 16
 """The most cache lines that are prefetched at once."""
 DISTANCE = 2048
@@ -28,9 +27,26 @@ FIRST, SECOND = 3, 2
 def prefetch(out: FunctionText, pointer: str, size: int, cache: int = FIRST) -> None:
     """Prefetch `size` bytes from a pointer on."""
     out.module.declare("void @llvm.prefetch.p0(ptr, i32 immarg, i32 immarg, i32 immarg)")
-    for line in range(min(-(-size // LINE), _MOST_LINES)):
-        address = out.value(f"getelementptr i8, ptr {pointer}, i64 {line * LINE}")
+    for line in range(min(-(-size // CACHE_LINE), _MOST_LINES)):
+        address = out.value(f"getelementptr i8, ptr {pointer}, i64 {line * CACHE_LINE}")
         out.do(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 {cache}, i32 1)")
+
+
+def byte_distance(
+    one: Ops,
+    scalar: Callable[[h.Node], str],
+    types: Mapping[h.Node, h.Type],
+    constant: int,
+    terms: Iterable[tuple[h.Node, int]],
+) -> str:
+    """A number of bytes plus the scalars of some integers, each times a number of bytes, as an i64."""
+    total = str(constant)
+    for node, factor in terms:
+        value = scalar(node)
+        if not isinstance(node, h.DynamicConstantNode) and types[node] != h.Integer(64, signed=False):
+            value = one.convert("zext", "i32", value, "i64")
+        total = one.binary("add", "i64", total, one.binary("mul", "i64", value, str(factor)))
+    return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,4 +84,4 @@ def _is_near(forms: Sequence[Form], others: Sequence[Form], strides: Sequence[in
     """Whether two positions are less than a cache line apart in memory."""
     distances = [one.distance(other) for one, other in zip(forms, others, strict=True)]
     total = sum(it * stride for it, stride in zip(distances, strides, strict=True) if it is not None)
-    return None not in distances and abs(total) < LINE
+    return None not in distances and abs(total) < CACHE_LINE
