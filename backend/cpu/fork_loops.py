@@ -64,7 +64,7 @@ class ForkLoops:
     def _count_indices(self, before: h.Node, latch: h.Node) -> None:
         """The thread index in each shared fork, counted up in each iteration, since divisions are slow."""
         first = self._first_indices()
-        following: dict[h.Fork, str] = {}
+        following = self._nodes.following
 
         def index_of(fork: h.Fork) -> str:
             return self._out.phi(

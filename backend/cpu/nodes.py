@@ -24,7 +24,9 @@ from .storage import Storage, StoragePlan
 
 
 class NodeEmitter:
-    """Writes data nodes through `ops`. `values` and `indices` hold those of pinned nodes and thread numbers."""
+    """Writes data nodes through `ops`. `values` and `indices` hold those of pinned nodes and thread numbers, and
+    `following` the next thread's numbers in forks whose threads workers share.
+    """
 
     def __init__(
         self,
@@ -36,6 +38,7 @@ class NodeEmitter:
     ) -> None:
         self.values: dict[h.Node, str] = {}
         self.indices: dict[h.Node, str] = {}
+        self.following: dict[h.Node, str] = {}
         self.memory = Memory(ops, scratch_offsets, self.indices.__getitem__, self.value, is_in_range)
         self.calls = CallSites(self.memory, plan, types, called)
         self._ops = ops

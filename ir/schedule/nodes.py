@@ -62,6 +62,7 @@ class Buffering(enum.Enum):
 
     SINGLE = "single"
     DOUBLE = "double"
+    SLIDING = "sliding"
 
 
 class Location(enum.Enum):
@@ -500,7 +501,8 @@ class Stage(SchemaNode):
     stands for all of its loads. The copy is made in each iteration of the loop `at`, or else once, and has `padding`
     unused elements at the end of each row.
       Single: one place, for which the invocations wait before and after they fill it. Double: two places by turns,
-      so that they wait once.
+      so that they wait once. Sliding: one place, in which rows that the next iteration needs too move to where it
+      reads them, so that each iteration copies new rows only.
     """
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (

@@ -562,7 +562,8 @@ class _Parser(TokenReader):
             token = self._sort("number", "a number of elements")
             padding = self._whole(token.text, token)
             self._take(")")
-        buffering = Buffering.DOUBLE if self._accept("double") else Buffering.SINGLE
+        others = (Buffering.DOUBLE, Buffering.SLIDING)
+        buffering = next((it for it in others if self._accept(it.value)), Buffering.SINGLE)
         return Stage(loads, at, padding=padding, buffering=buffering, span=self._since(first))
 
     def _keep(self) -> Keep:

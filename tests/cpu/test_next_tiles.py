@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from typing import cast
+
 import numpy as np
 import pytest
 
 import tinct
+from tinct.backend.cpu.gangs.analysis.forms import Form
+from tinct.backend.cpu.gangs.analysis.next_tiles import NextTile
+from tinct.backend.cpu.storage import Storage
+from tinct.ir.hercules import nodes as h
 
 KERNEL = """
 @group(0) @binding(0) var<storage> x: array<f32>;
@@ -72,3 +79,52 @@ def test_prefetches_and_answers(name: str, monkeypatch: pytest.MonkeyPatch) -> N
     buffers = {"x": x, "n": np.uint32(9), "found": np.zeros(900, np.float32)}
     found, expected = (kernel.run(buffers, workgroups=(3, 2), device=it)["found"] for it in ("cpu", "interp"))
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("rows", "lines", "turns", "expected"),
+    [
+        (6, 8, 8, (6, 1, 8)),
+        (6, 8, 4, (6, 2, 4)),
+        (6, 8, 17, (3, 1, 8)),
+        (12, 9, 8, (3, 5, 2)),
+        (1, 30, 8, (1, 4, 8)),
+        (20, 1, 4, (5, 1, 1)),
+        (3, 2, 64, (1, 1, 2)),
+    ],
+)
+def test_turns_share_the_lines(rows: int, lines: int, turns: int, expected: tuple[int, int, int]) -> None:
+    """Lines of rows, lines beside each other, and turns for a row: no share is less that reaches all lines."""
+    storage, nowhere = cast("Storage", None), cast("h.Node", None)
+    tile = NextTile(storage, nowhere, Form(), 64, 0, is_in_loop=False, rows=rows, apart=4096, lines=lines)
+    assert tile.share(turns) == expected
+
+
+def values_behind(text: str, name: str) -> set[str]:
+    """The instructions that a value is computed with, from what is carried around loops on."""
+    made = dict(re.findall(r"^  (%\S+) = (.*)$", text, re.MULTILINE))
+    found, left = set[str](), [name]
+    while left:
+        instruction = made.get(left.pop(), "")
+        if instruction and instruction not in found:
+            found.add(instruction)
+            left += [] if instruction.startswith("phi") else re.findall(r"%[\w.]+", instruction)
+    return found
+
+
+@pytest.mark.parametrize("is_in_loop", [False, True])
+def test_the_next_copy_is_that_of_the_next_workgroup_or_turn(is_in_loop: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of a row of workgroups the next one is the first one of the next row."""
+    monkeypatch.setenv("TINCT_CPU_TIER", "gang")
+    copy, compute = COPY, ALONG.replace("TURNS", "8u")
+    if is_in_loop:
+        copy = "for (var k = 0u; k < 4u; k++) { workgroupBarrier();" + COPY.replace("w.x * 128u", "k * 128u")
+        compute += "}"
+    kernel = tinct.load(KERNEL.replace("COPY", copy).replace("COMPUTE", compute))["main"]
+    text = kernel.shader.compilation("main", {}).cpu.llvm(optimised=False)
+    prefetched = re.findall(r"call void @llvm.prefetch\S*\(ptr (%\S+),", text)
+    assert prefetched
+    for name in prefetched:
+        computed = values_behind(text, name)
+        is_next = any(it.startswith("select i1") and ", i64 0, i64" in it for it in computed)
+        assert is_next is not is_in_loop

@@ -77,6 +77,28 @@ def test_stores_are_the_same(type: str, body: str, store_from: Callable[[int], N
         assert results(compiled, offset) == expected
 
 
+@pytest.mark.parametrize("cpu_target", ["x86-64-v4"], indirect=True)
+@pytest.mark.parametrize(("row", "is_tested_alone"), [(192, False), (80, False), (81, True)])
+@pytest.mark.usefixtures("cpu_target")
+def test_rows_of_whole_lines_have_one_test(row: int, is_tested_alone: bool, store_from: Callable[[int], None]) -> None:
+    """Where rows are whole lines, no test of a store depends on its row; whatever number that has, in 32 bits."""
+    store_from(0)
+    stores = " ".join(f"y[(x[0] + {at}u) * {row}u + id.x] = id.x + {at}u;" for at in range(4))
+    compiled = kernel("u32", f"if id.x < 64u {{ {stores} }}")
+    text = compiled.llvm()
+    masked, pointers = set(re.findall(r"and i64 %(\S+), 63", text)), set(re.findall(r"%(\S+) = ptrtoint", text))
+    assert masked
+    assert (masked <= pointers) is not is_tested_alone
+    for first in (0, 1, (1 << 32) - 1):
+        x, y = np.array([first, 0], np.uint32), np.zeros(row * 8, np.uint32)
+        compiled.run([x.view(np.uint8), y.view(np.uint8)], (1, 1, 1))
+        expected = np.zeros_like(y)
+        for at in range(4):
+            places = np.minimum(((first + at) * row + np.arange(64)) % (1 << 32), y.size - 1)
+            expected[places] = np.arange(64) + at
+        np.testing.assert_array_equal(y, expected)
+
+
 @pytest.mark.parametrize("cpu_target", ["x86-64-v3"], indirect=True)
 @pytest.mark.usefixtures("cpu_target")
 def test_one_line_is_begun_at_a_time() -> None:

@@ -218,6 +218,6 @@ def random_stages(sample: Sample, levels: list[str], random: Random) -> list[str
             continue
         some = random.sample(names, random.randint(1, len(names)))
         place = f" at {random.choice(levels)}" if levels and random.random() < 0.8 else ""
-        options = random.choice(("", " pad(1)", " double"))
+        options = random.choice(("", " pad(1)", " double", " sliding"))
         lines.append(f"stage {', '.join(some)}{place}{options}")
     return lines

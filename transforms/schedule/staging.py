@@ -15,8 +15,9 @@ from ...ir.ops import BinaryOp
 from ...ir.schedule.functions import scalar_type
 from ...ir.schedule.nodes import Affine, Boundary, Buffering, LevelName, Load, Stage, Term
 from .addresses import Addresses
+from .frame import Frame
 from .places import ANYWHERE
-from .tiles import InnerLevel, Tile, is_free, span, tile_of
+from .tiles import InnerLevel, Slide, Tile, is_free, slide_of, span, tile_of
 from .vectors import vector_of
 
 MOST_STEPS = 8
@@ -49,21 +50,42 @@ class Staging:
             self.memory[stage] = self.addresses.frame.shared(name, store, tile.length * tile.places // tile.width)
 
     def enter(self, stages: Sequence[Stage]) -> None:
-        """Before a loop that makes copies: invocations may still read those of an earlier execution of the loop."""
-        if any(it.buffering is Buffering.DOUBLE for it in stages):
+        """Before a loop that makes copies: invocations may still read those of an earlier execution of the loop. What
+        slides becomes what an iteration before the first one would leave.
+        """
+        if any(it.buffering is not Buffering.SINGLE for it in stages):
             self.addresses.frame.barrier()
+        for stage in stages:
+            if stage.buffering is Buffering.SLIDING and stage.at is not None:
+                tile = self.tiles[stage.loads[0]]
+                position, step = self._slide(tile)
+                self.places[stage] = u32(0)
+                self.addresses.at[stage.at] = u32(0)
+                with self._rows(
+                    _cut(tile.vectors, position, tile.extents[position] - step), _room(tile)
+                ) as coordinates:
+                    self._copy_one(tile, coordinates, _moved(self.addresses.frame, coordinates, position, step))
+                del self.addresses.at[stage.at]
+
+    def _slide(self, tile: Tile) -> Slide:
+        found = slide_of(tile, self.addresses.decided)
+        assert found is not None
+        return found
 
     def fill(self, stages: Sequence[Stage]) -> None:
         """Make the copies for the current iterations."""
         if not stages:
             return
         frame = self.addresses.frame
-        if any(it.at is not None and it.buffering is Buffering.SINGLE for it in stages):
+        if any(it.at is not None and it.buffering is not Buffering.DOUBLE for it in stages):
             frame.barrier()
         for stage in stages:
             tile = self.tiles[stage.loads[0]]
             self.places[stage] = self._place(tile)
-            self._copy(tile)
+            if stage.buffering is Buffering.SLIDING:
+                self._copy_new_rows(tile)
+            else:
+                self._copy(tile)
         frame.barrier()
 
     def _place(self, tile: Tile) -> Value:
@@ -83,18 +105,53 @@ class Staging:
         if steps <= MOST_STEPS:
             for step in range(steps):
                 number = frame.binary(BinaryOp.ADD, lane, u32(step * count))
-                self._copy_one(tile, number, rows * row, is_tested=(step + 1) * count > rows * row)
+                self._copy_numbered(tile, number, is_tested=(step + 1) * count > rows * row)
         elif rows > 1 and steps_by_rows <= (1 + _IDLE) * steps:
-            whole = _steps(row, count) * count
-            row = whole if whole <= _room(tile) else row
-            with (
-                frame.builder.counting(u32(0), u32(rows), name=frame.name("row")) as which,
-                self._counted(_steps(row, count), count, lane) as number,
-            ):
-                self._copy_one(tile, number, row, is_tested=row % count > 0, row=which)
+            with self._rows(extents, _room(tile)) as coordinates:
+                self._copy_one(tile, coordinates, coordinates)
         else:
             with self._counted(steps, count, lane) as number:
-                self._copy_one(tile, number, rows * row, is_tested=rows * row % count > 0)
+                self._copy_numbered(tile, number, is_tested=rows * row % count > 0)
+
+    def _copy_new_rows(self, tile: Tile) -> None:
+        """Move the rows that the iteration before had, too, to where this one has them, and copy the others. An
+        invocation moves and copies elements of the same columns in all rows, row after row, so that none waits.
+        """
+        frame, (position, step) = self.addresses.frame, self._slide(tile)
+        kept = tile.extents[position] - step
+        with self._rows(_cut(tile.vectors, position, kept), _room(tile)) as coordinates:
+            there = self._offset(tile, _moved(frame, coordinates, position, step))
+            moved = frame.builder.load(self._element(tile, there))
+            frame.builder.store(self._element(tile, self._offset(tile, coordinates)), moved)
+        with self._rows(_cut(tile.vectors, position, step), _room(tile)) as coordinates:
+            new = _moved(frame, coordinates, position, kept)
+            self._copy_one(tile, new, new)
+
+    @contextmanager
+    def _rows(self, extents: Sequence[int], room: int) -> Generator[list[Value]]:
+        """The coordinates of the elements of an invocation, row by row. Rows have so many elements, but where they have
+        `room` for whole steps of all invocations, that many.
+        """
+        frame, (count, lane) = self.addresses.frame, self.addresses.lane()
+        rows, row = prod(extents[:-1]), extents[-1]
+        whole = _steps(row, count) * count
+        row = whole if whole <= room else row
+        with (
+            frame.builder.counting(u32(0), u32(rows), name=frame.name("row")) as which,
+            self._counted(_steps(row, count), count, lane) as number,
+            self._tested(number, row, is_tested=row % count > 0),
+        ):
+            yield [*self._coordinates(extents[:-1], which), number]
+
+    @contextmanager
+    def _tested(self, number: Value, end: int, *, is_tested: bool) -> Generator[None]:
+        """A block; if `is_tested`, only for a number before the end."""
+        builder = self.addresses.frame.builder
+        with ExitStack() as stack:
+            if is_tested:
+                stack.enter_context(builder.when(builder.binary(BinaryOp.LESS, number, u32(end))))
+            stack.enter_context(self.addresses.block())
+            yield
 
     @contextmanager
     def _counted(self, steps: int, count: int, lane: Value) -> Generator[Value]:
@@ -107,22 +164,20 @@ class Staging:
             ahead = frame.binary(BinaryOp.MULTIPLY, turn, u32(count))
             yield frame.binary(BinaryOp.ADD, ahead, lane)
 
-    def _copy_one(self, tile: Tile, number: Value, end: int, *, is_tested: bool, row: Value | None = None) -> None:
-        """Copy the element with a number, in the row if one is given, or a vector; if `is_tested`, only one before the
-        end. Invocations next to each other copy what lies next to each other in the array.
-        """
-        frame = self.addresses.frame
-        with ExitStack() as stack:
-            if is_tested:
-                stack.enter_context(frame.builder.when(frame.builder.binary(BinaryOp.LESS, number, u32(end))))
-            stack.enter_context(self.addresses.block())
-            if row is None:
-                coordinates = self._coordinates(tile.vectors, number)
-            else:
-                coordinates = [*self._coordinates(tile.vectors[:-1], row), number]
-            is_in_order = row is None and tile.along == len(tile.extents) - 1 and not tile.stage.padding
+    def _copy_numbered(self, tile: Tile, number: Value, *, is_tested: bool) -> None:
+        """Copy the element with a number in the tile, or a vector; if `is_tested`, only if there is one."""
+        with self._tested(number, prod(tile.vectors), is_tested=is_tested):
+            coordinates = self._coordinates(tile.vectors, number)
+            is_in_order = tile.along == len(tile.extents) - 1 and not tile.stage.padding
             to = number if is_in_order else self._offset(tile, coordinates)
-            frame.builder.store(self._element(tile, to), self._fetched(tile, coordinates))
+            self.addresses.frame.builder.store(self._element(tile, to), self._fetched(tile, coordinates))
+
+    def _copy_one(self, tile: Tile, coordinates: Sequence[Value], place: Sequence[Value]) -> None:
+        """Copy an element of the tile, or a vector, to a place in memory. Invocations next to each other copy what lies
+        next to each other in the array.
+        """
+        to = self._offset(tile, place)
+        self.addresses.frame.builder.store(self._element(tile, to), self._fetched(tile, coordinates))
 
     def _fetched(self, tile: Tile, coordinates: Sequence[Value]) -> Value:
         """What the array has at a place in the tile: an element, or a vector."""
@@ -260,6 +315,18 @@ def _room(tile: Tile) -> int:
     """
     is_padding_copied = tile.along == len(tile.extents) - 1 and tile.loads[0].boundary is not Boundary.INSIDE
     return tile.length // prod(tile.vectors[:-1]) // tile.width if is_padding_copied else tile.vectors[-1]
+
+
+def _cut(extents: Sequence[int], position: int, count: int) -> list[int]:
+    """The extents of a part of a tile that has so many elements along a subscript."""
+    return [count if at == position else it for at, it in enumerate(extents)]
+
+
+def _moved(frame: Frame, coordinates: Sequence[Value], position: int, distance: int) -> list[Value]:
+    """The coordinates of the element at a distance along a subscript."""
+    return [
+        frame.binary(BinaryOp.ADD, it, u32(distance)) if at == position else it for at, it in enumerate(coordinates)
+    ]
 
 
 def _steps(elements: int, count: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from typing import NamedTuple
 
 from ...ir.hints import unknown_name
 from ...ir.schedule.nodes import Affine, Buffering, Execution, LevelName, Load, Map, Stage, Use
@@ -107,6 +108,32 @@ def tile_of(stage: Stage, decided: Decided) -> Tile:
     return replace(found, inner=max(inner, key=lambda it: _preference(it.level, decided), default=None))
 
 
+class Slide(NamedTuple):
+    """How a copy moves: in each iteration by `step` elements along the subscript at `position`."""
+
+    position: int
+    step: int
+
+
+def slide_of(tile: Tile, decided: Decided) -> Slide | None:
+    """How the tile moves in each iteration of the loop that copies it, if that is along one subscript, upwards, and
+    part of the tile stays. None if it is not, or if invocations copy the elements along that subscript side by side.
+    """
+    at = tile.stage.at
+    if at is None:
+        return None
+    moves = [
+        Slide(position, term.coefficient * decided.strides(at.dimension)[at])
+        for position, subscript in enumerate(tile.first)
+        for term in subscript.terms
+        if term.name == at.dimension
+    ]
+    if len(moves) != 1 or moves[0].position in (tile.along, len(tile.extents) - 1):
+        return None
+    (found,) = moves
+    return found if 0 < found.step < tile.extents[found.position] else None
+
+
 def whole_padding(stage: Stage, decided: Decided) -> int:
     """The least padding of a stage that breaks no rule with which each row is copied in whole steps of all invocations;
     0 if it is more than is allowed.
@@ -176,8 +203,12 @@ def stage_mistakes(decided: Decided) -> Iterator[str]:
     for stage in decided.stages:
         found = list(_stage_mistakes(stage, decided))
         yield from found
-        if not found:
-            yield from _use_mistakes(stage, decided)
+        if found:
+            continue
+        yield from _use_mistakes(stage, decided)
+        if stage.loads and stage.buffering is Buffering.SLIDING and slide_of(tile_of(stage, decided), decided) is None:
+            place = "the kernel" if stage.at is None else level_name_text(stage.at)
+            yield f"the copy for {stage.loads[0]!r} does not slide along its rows in {place}"
 
 
 def _stage_mistakes(stage: Stage, decided: Decided) -> Iterator[str]:

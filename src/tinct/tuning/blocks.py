@@ -14,7 +14,7 @@ from itertools import permutations, product
 from math import prod
 from typing import Final
 
-from ..ir.schedule.nodes import Decisions, Execution, Keep, Level, Load, Location, Stage, Store
+from ..ir.schedule.nodes import Buffering, Decisions, Execution, Keep, Level, LevelName, Load, Location, Stage, Store
 from ..transforms.schedule.tiles import whole_padding
 from .choices import Facts, with_workgroups
 from .level_patterns import Levels, part_factors
@@ -43,6 +43,10 @@ _MOST_TURNS: Final = 8
 """So many such blocks, one after the other, in one workgroup: they read the same window."""
 _FEWEST_PACKED: Final = 8
 """Outputs of blocks for which what they load is also tried in the order in which it is read."""
+_MOST_ROWS_OF_TURN: Final = 4
+"""Blocks across rows in each of these turns."""
+_MOST_SLIDES: Final = 32
+"""Blocks across rows that one workgroup computes by turns: so many that the first one of them hardly counts."""
 _COLUMNS_OF_ROWS: Final = (1, 2, 4)
 _ROWS_AT_ONCE: Final = (4, 8)
 """Vectors of a row, and rows, that are written out where whole rows are gone through."""
@@ -68,7 +72,7 @@ def blocks(facts: Facts) -> Iterator[Decisions]:
 
 
 def _of_pair(facts: Facts, free: list[str], along: str, other: str | None) -> Iterator[Decisions]:
-    for lanes, columns, rows in product(_lanes(facts), _COLUMNS, _ROWS if other else (1,)):
+    for lanes, columns, rows in _sizes(facts, other):
         is_wide = lanes == _MANY_INVOCATIONS and columns * rows > 1
         if is_wide or columns * rows > _MOST_SUMS or columns * lanes >= 2 * facts.extents[along]:
             continue
@@ -83,6 +87,20 @@ def _of_pair(facts: Facts, free: list[str], along: str, other: str | None) -> It
                 yield from _with_grids(facts, replace(made, kept=kept))
 
 
+def _sizes(facts: Facts, other: str | None) -> Iterator[tuple[int, int, int]]:
+    """Invocations, columns and rows of blocks; among them those of so many rows that hardly any are left over."""
+    for lanes, columns in product(_lanes(facts), _COLUMNS):
+        rows = (1,) if other is None else (*_ROWS, _fitting(facts.extents[other], _MOST_SUMS // columns - 1))
+        yield from ((lanes, columns, it) for it in dict.fromkeys(rows))
+
+
+def _fitting(extent: int, most: int) -> int:
+    """How many elements parts of a dimension have so that the last part has the fewest beyond the end: at most so many,
+    and at least half as many.
+    """
+    return min(range(max(most // 2, 1), max(most, 1) + 1), key=lambda it: (-extent % it, -it))
+
+
 def windows(facts: Facts) -> Iterator[Decisions]:
     """Blocks of a stencil: what it sums up along one dimension is written out, so that each element is loaded once for
     several outputs. Of the border, which costs more, the interior is apart, but on GPUs in software, which execute both
@@ -90,8 +108,8 @@ def windows(facts: Facts) -> Iterator[Decisions]:
 
     What a stencil reads may serve outputs across another dimension, too, as those of a convolution: then blocks have
     several of these, and a workgroup computes all that read the same window, if they are few, or the blocks of a row,
-    one after the other. Where it serves no such outputs, a workgroup may copy what it reads to its memory first: rows
-    of an input whose length is a power of two would share few sets of a cache.
+    one after the other. Where it serves no such outputs, a workgroup may copy what it reads to its memory first, for
+    one block after the other: rows of an input whose length is a power of two would share few sets of a cache.
     """
     free = [it for it in facts.extents if it not in facts.carried]
     bounded = facts.bounded - facts.carried if facts.gpu != "software" else ()
@@ -107,7 +125,9 @@ def windows(facts: Facts) -> Iterator[Decisions]:
                     made = facts.with_levels(Decisions((), ()), block)
                     yield replace(made, order=facts.order_of_blocks(block), peeled=peeled)
                     if not across:
-                        yield from _with_copies(facts, block, along, {along, other, *window})
+                        for copied in _with_copies(facts, block, along, {along, other, *window}):
+                            yield copied
+                            yield from _sliding(facts, copied, other)
                     elif count > 1:
                         yield from _along_rows(facts, block, along, other)
 
@@ -117,7 +137,7 @@ def _along_rows(facts: Facts, block: Mapping[str, Levels], along: str, other: st
     of what is summed up beside the window, if anything is. Then a row of an input is read as far as the blocks go
     before the next channel is: rows of many channels that are a power of two apart would share few sets of a cache.
     """
-    levels = _turned(block, along)
+    levels = _turned(facts, block, along)
     made = facts.with_levels(Decisions((), ()), levels)
     order = facts.order_of_blocks(levels)
     yield replace(made, order=order)
@@ -132,20 +152,35 @@ def _along_rows(facts: Facts, block: Mapping[str, Levels], along: str, other: st
 
 def by_turns(facts: Facts, point: Decisions) -> Iterator[Decisions]:
     """A point of which each workgroup computes several blocks along the dimension of its vectors, one after the other:
-    what they all load of an input stays in a cache meanwhile. None where a block is a whole row already.
+    what they all load of an input stays in a cache meanwhile. None where a block is a whole row already. Then such a
+    point with several blocks across rows in each turn, for which the vectors stay in the first cache.
     """
     levels = facts.levels(point)
     for along, (first, *inner) in levels.items():
-        if first.execution is Execution.WORKGROUP and any(it.execution is Execution.INVOCATION for it in inner):
-            turned = _turned(levels, along)
-            if turned != levels:
-                yield facts.with_levels(point, turned)
+        if first.execution is not Execution.WORKGROUP or all(it.execution is not Execution.INVOCATION for it in inner):
+            continue
+        turned = _turned(facts, levels, along)
+        if turned != levels:
+            yield facts.with_levels(point, turned)
+            yield from _with_rows(facts, point, turned, along)
 
 
-def _turned(block: Mapping[str, Levels], along: str) -> dict[str, Levels]:
+def _with_rows(facts: Facts, point: Decisions, turned: Mapping[str, Levels], along: str) -> Iterator[Decisions]:
+    """A point by turns along a dimension, with several blocks across rows in each turn."""
+    for across, (first, *inner) in turned.items():
+        if across != along and first.execution is Execution.WORKGROUP:
+            blocks_across = -(-facts.extents[across] // prod(it.factor or 1 for it in inner))
+            turns = _fitting(blocks_across, _MOST_ROWS_OF_TURN)
+            levels = {**turned, across: (first, *_looped(turns), *inner)}
+            order = sorted(facts.order_of_blocks(levels), key=lambda it: it != LevelName(along, 1))
+            yield replace(facts.with_levels(point, levels), order=tuple(order))
+
+
+def _turned(facts: Facts, block: Mapping[str, Levels], along: str) -> dict[str, Levels]:
     """Levels of which a workgroup computes several blocks along a dimension, one after the other."""
     first, *inner = block[along]
-    turns = _ROW // prod(it.factor or 1 for it in inner)
+    count = prod(it.factor or 1 for it in inner)
+    turns = _fitting(-(-facts.extents[along] // count), _ROW // count)
     return {**block, along: (first, *_looped(turns), *inner)}
 
 
@@ -153,7 +188,7 @@ def _with_copies(facts: Facts, block: Mapping[str, Levels], along: str, read: Ab
     """Decisions whose workgroups compute blocks along a dimension by turns, and copy what depends on the dimensions
     `read`, if anything does: rows that are copied in whole steps of all invocations, and as long as they are.
     """
-    levels = _turned(block, along)
+    levels = _turned(facts, block, along)
     made = facts.with_levels(Decisions((), ()), levels)
     scope = facts.plain.scope
     loads = [it for it in scope.values.values() if isinstance(it, Load) and read <= scope.dimensions_of(it.name)]
@@ -164,6 +199,21 @@ def _with_copies(facts: Facts, block: Mapping[str, Levels], along: str, read: Ab
         decided = facts.decided(copied)
         padded = tuple(replace(it, padding=whole_padding(it, decided)) for it in decided.stages)
         yield from dict.fromkeys((replace(copied, stages=padded), copied))
+
+
+def _sliding(facts: Facts, copied: Decisions, across: str) -> Iterator[Decisions]:
+    """Decisions whose workgroups compute blocks across rows, too, one after the other, and move to the next block what
+    is copied for both.
+    """
+    first, *inner = facts.levels(copied)[across]
+    blocks = -(-facts.extents[across] // prod(it.factor or 1 for it in inner))
+    turns = _fitting(blocks, _MOST_SLIDES)
+    if blocks >= turns:
+        made = facts.with_levels(copied, {**facts.levels(copied), across: (first, *_looped(turns), *inner)})
+        at = LevelName(across, 1)
+        order = (at, *(it for it in facts.order_of_blocks(facts.levels(made)) if it != at))
+        stages = tuple(replace(it, at=at, buffering=Buffering.SLIDING) for it in copied.stages)
+        yield replace(made, order=order, stages=stages)
 
 
 def _of_window(levels: dict[str, Levels], along: str, other: str, lanes: int, most: int) -> Iterator[dict[str, Levels]]:

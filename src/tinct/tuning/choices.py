@@ -352,23 +352,22 @@ def other_grids(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
 
 
 def other_stages(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
-    """A copy in workgroup memory less, more, with another padding, or doubled."""
+    """A copy in workgroup memory less, more, with another padding, doubled, or one that slides."""
     levels = facts.levels(decisions)
-    loops = [it for it in sequential(levels) if not _is_written_out(levels, it) and it.dimension in facts.carried]
+    loops = [it for it in sequential(levels) if not _is_written_out(levels, it)]
     for at, stage in enumerate(decisions.stages):
         rest = (*decisions.stages[:at], *decisions.stages[at + 1 :])
-        whole = _whole_padding(facts, decisions, at)
-        double = Buffering.SINGLE if stage.buffering is Buffering.DOUBLE else Buffering.DOUBLE
-        for other in ((), (replace(stage, buffering=double),)):
-            yield replace(decisions, stages=(*rest, *other))
-        for padding in dict.fromkeys((0, 1, whole)):
-            if padding != stage.padding:
-                yield replace(decisions, stages=(*rest, replace(stage, padding=padding)))
+        paddings = dict.fromkeys((0, 1, _whole_padding(facts, decisions, at)))
+        others = [replace(stage, buffering=it) for it in Buffering if it is not stage.buffering]
+        others += [replace(stage, at=it, buffering=Buffering.SLIDING) for it in loops if it != stage.at]
+        others += [replace(stage, padding=it) for it in paddings if it != stage.padding]
+        yield replace(decisions, stages=rest)
+        yield from (replace(decisions, stages=(*rest, it)) for it in others)
     staged = {name for stage in decisions.stages for name in stage.loads}
+    places = (*(it for it in loops if it.dimension in facts.carried), None)
     for value in facts.plain.scope.values.values():
         if isinstance(value, Load) and value.name not in staged:
-            for place in (*loops, None):
-                yield replace(decisions, stages=(*decisions.stages, Stage((value.name,), place)))
+            yield from (replace(decisions, stages=(*decisions.stages, Stage((value.name,), it))) for it in places)
 
 
 def _whole_padding(facts: Facts, decisions: Decisions, at: int) -> int:

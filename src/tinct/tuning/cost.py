@@ -39,7 +39,7 @@ from ..transforms.schedule.outputs import known_length
 from ..transforms.schedule.reciprocals import is_by_reciprocal
 from ..transforms.schedule.stages import stages_of
 from ..transforms.schedule.tasks import Carry, Hold, Task, Write, roots_of
-from ..transforms.schedule.tiles import tile_of
+from ..transforms.schedule.tiles import slide_of, tile_of
 from .cache_traffic import Access, Traffic, joined_accesses
 from .lanes import Lanes, element_bytes
 from .rates import MEASURED_INVOCATIONS, Rates
@@ -55,6 +55,8 @@ _TURN: Final = 4.0
 """Operations of a turn of a loop beside its body."""
 _COPIED: Final = 6.0
 """Operations of a vector that copying an element to the memory of a workgroup takes."""
+_MOVED: Final = 0.6
+"""What moving an element within that memory takes, of copying it."""
 _SHUFFLE: Final = 2 * _LATENCY
 """Operations of a vector that joining what two invocations of a subgroup carry takes: an operation that waits for a
 shuffle, which waits for the operation before.
@@ -456,9 +458,13 @@ class _Model:
 
     def _copy(self, stage: Stage) -> float:
         """Seconds of one unit for a vector of invocations and a copy in workgroup memory, with its barriers."""
-        turns = self._copies(stage)
+        turns, tile = self._copies(stage), tile_of(stage, self.decided)
         barriers = 1 if stage.buffering is Buffering.DOUBLE else 2
-        elements = tile_of(stage, self.decided).elements / max(self.lanes.invocations, 1)
+        elements = tile.elements / max(self.lanes.invocations, 1)
+        slide = slide_of(tile, self.decided) if stage.buffering is Buffering.SLIDING else None
+        if slide is not None:
+            new = slide.step / tile.extents[slide.position]
+            elements *= new + (1 - new) * _MOVED
         each = 2 * self.rates.load if self.rates.is_software else _COPIED * self.rates.operation
         return turns * (elements * each + barriers * self._barrier)
 

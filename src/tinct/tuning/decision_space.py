@@ -40,7 +40,7 @@ _MOST_LARGE: Final = 4
 _MOST_ACROSS: Final = 2
 """Reductions across rows that a search begins with."""
 _MOST_BY_TURNS: Final = 2
-"""Blocks that a search begins with by turns, too."""
+"""Shapes of blocks that a search begins with by turns, too."""
 _CLOSE: Final = 1.5
 """The cost model does not tell which of two such blocks is faster if one costs up to so many times as much."""
 _INVOCATIONS: Final = (16, 32, 64, 128, 256)
@@ -97,13 +97,15 @@ class DecisionSpace:
     def starts(self) -> Sequence[Decisions]:
         """Points that were good before, the structured one that costs least, one with invocations for each element of
         the outputs, where these are few, the one whose workgroups share the reductions that costs least, one with a
-        workgroup for each row, blocks of a stencil, whole rows, and blocks by turns. For a GPU in software, several
-        structured ones, and what costs least first: loads decide how long a point takes, and are well known.
+        workgroup for each row, blocks of a stencil, whole rows, blocks by turns, and blocks that fit. For a GPU in
+        software, several structured ones, and what costs least first: loads decide how long a point takes, and are well
+        known.
         """
         is_software = self.facts.gpu == "software"
         structured = sorted(self.structured(), key=self._expected)
         others = (self.simple(), self.shared(), self.by_rows(), *self.windowed(), *self.across_rows())
-        made = (*structured[: _MOST_LARGE if is_software else 1], *others, *self.by_turns(structured))
+        others = (*others, *self.by_turns(structured), *self.fitting(structured))
+        made = (*structured[: _MOST_LARGE if is_software else 1], *others)
         legal = list(self._legal(made))
         if is_software:
             legal.sort(key=self._expected)
@@ -166,13 +168,33 @@ class DecisionSpace:
         it is read, with these blocks by turns. The model does not know which of two inputs a processor loads ahead
         better. A GPU in hardware needs many workgroups more than long ones.
         """
-        found: dict[Hashable, Decisions] = {}
+        found: dict[Hashable, Sequence[Decisions]] = {}
         for point in () if self.facts.gpu == "hardware" else points:
             if self.shape(point) not in found and any(it.location is Location.STORAGE for it in point.kept):
-                found |= {self.shape(point): it for it in self._legal(by_turns(self.facts, point))}
+                turned = list(self._legal(by_turns(self.facts, point)))
+                found |= {self.shape(point): turned} if turned else {}
             if len(found) == _MOST_BY_TURNS:
                 break
-        return list(found.values())
+        return [it for its in found.values() for it in its]
+
+    def fitting(self, points: Sequence[Decisions]) -> Sequence[Decisions]:
+        """The first of the points that compute the least beyond the ends of dimensions, and keep nothing in storage;
+        the same by turns. What they gain is certain, and what the model adds to their costs, for blocks that load more
+        for each operation, often is not.
+        """
+        alone = [] if self.facts.gpu == "hardware" else [it for it in points if not it.kept]
+        if not alone:
+            return []
+        point = min(alone, key=self._left_over)
+        return [point, *self._legal(by_turns(self.facts, point))]
+
+    def _left_over(self, point: Decisions) -> float:
+        """The iterations of all dimensions, by those that are not beyond an end, in whole percents."""
+        share, levels = 1.0, self.facts.levels(point)
+        for name, extent in self.facts.extents.items():
+            block = prod(it.factor or 1 for it in levels[name][1:])
+            share *= -(-extent // block) * block / max(extent, 1)
+        return round(share, 2)
 
     def by_rows(self, invocations: int = _SIMD, parts: Mapping[str, int] = _WHOLE) -> Decisions:
         """A workgroup for each row that is first reduced and then gone through again, as in softmax. Its invocations

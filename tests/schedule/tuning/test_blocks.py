@@ -9,7 +9,7 @@ import pytest
 
 from tinct import Nest
 from tinct.backend.cpu.target import current_target
-from tinct.ir.schedule.nodes import Execution
+from tinct.ir.schedule.nodes import Execution, LevelName
 from tinct.ir.schedule.text import parse_decisions, print_decisions
 from tinct.transforms.schedule.decided import Decided
 from tinct.transforms.schedule.tasks import Carry
@@ -83,6 +83,11 @@ def test_windows_are_written_out_along_rows() -> None:
     )
     assert any(rows in it for it in found)
     assert any(rows.replace("stage u0", "stage u0 pad(10)") in it for it in found)  # 9 steps of 16 invocations
+    sliding = (
+        "y: workgroup * loop(29) * unrolled(6)\nx: workgroup * loop(8) * invocation(16)\n"  # 3 workgroups of 174 rows
+        "order: y.1, x.1, dx.0, dy.0, y.2\nstage u0 at y.1 pad(10) sliding\n"
+    )
+    assert any(sliding in it for it in found)
     assert set(space.windowed()) <= set(space.starts())
     kinds = [space.kind(it) for it in space.windowed()]
     assert len(set(kinds[:2])) == len(set(kinds)) == 2 < len(kinds)
@@ -215,11 +220,14 @@ def test_a_nest_without_loops_inside_of_what_is_needed_again_has_no_passes() -> 
 
 
 def test_searches_of_products_begin_with_blocks_by_turns() -> None:
-    """Two shapes of those that read in storage, along the vectors; not on GPUs in hardware."""
+    """Two shapes of those that read in storage, along the vectors, each also with several blocks across rows in each
+    turn; not on GPUs in hardware.
+    """
     space = space_of({"m": 1000, "n": 1024, "inner": 1024})
     found = space.by_turns(sorted(space.structured(), key=lambda it: space.cost(it).expected))
     assert set(found) <= set(space.starts())
-    assert len({space.shape(it) for it in found}) == len(found) == 2
+    assert len({space.shape(it) for it in found}) == len(found) == 4
+    assert [it.order[:2] for it in found] == [(LevelName("j", 1), LevelName(*it)) for it in (("k", 0), ("i", 1))] * 2
     for point in found:
         levels = space.facts.levels(point)
         (vectors,) = (it for it in levels.values() if it[-1].execution is Execution.INVOCATION)
@@ -227,6 +235,28 @@ def test_searches_of_products_begin_with_blocks_by_turns() -> None:
         assert prod(it.factor or 1 for it in vectors) <= 128
         assert any("0 in storage" in line for line in print_decisions(point).splitlines())
     assert not DecisionSpace(replace(space.facts, gpu="hardware"), space.price).by_turns(space.structured())
+
+
+def test_searches_begin_with_blocks_that_fit() -> None:
+    """49 vectors of 16 columns, 7 of them in a turn, have but 7 columns more than 777; hardly a row is left over of
+    1000. The model expects more of others, which compute more in vain.
+    """
+    space = space_of({"m": 1000, "n": 777, "inner": 333})
+    space = DecisionSpace(replace(space.facts, lanes=16), space.price)
+    points = sorted(space.structured(), key=lambda it: space.cost(it).expected)
+    alone, turned, with_rows = found = space.fitting(points)
+    for point in found:
+        rows, columns = (prod(it.factor or 1 for it in space.facts.levels(point)[name]) for name in "ij")
+        assert -777 % columns == 7
+        assert -1000 % rows <= 8
+        assert not point.kept
+    loops = [["loop(" in line for line in print_decisions(it).splitlines()[1:3]] for it in found]
+    assert loops == [[False, False], [False, True], [True, True]]
+    assert any(it.factor == 7 for it in space.facts.levels(turned)["j"])
+    assert with_rows.order[:2] == (LevelName("j", 1), LevelName("i", 1))
+    assert space.cost(alone).expected > space.cost(points[0]).expected
+    assert set(found) <= set(space.starts())
+    assert not DecisionSpace(replace(space.facts, gpu="hardware"), space.price).fitting(list(space.structured()))
 
 
 def test_blocks_of_a_convolution_by_turns_along_a_row() -> None:

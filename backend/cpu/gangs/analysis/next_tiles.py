@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, isfinite, prod
+from math import ceil, isfinite
+from typing import NamedTuple
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
@@ -29,28 +30,40 @@ _WORK = 8
 """The fewest operations of a turn for each line that it prefetches: with less, the loop waits for memory anyway."""
 
 
+class Share(NamedTuple):
+    """What a turn prefetches: so many lines of so many rows. So many turns take what is beside each other in rows."""
+
+    rows: int
+    lines: int
+    across: int
+
+
 @dataclass(frozen=True, slots=True)
 class NextTile:
     """What the next copy of a tile reads and this one does not: `rows` of `lines` cache lines, `apart` bytes from each
-    other. A read at `position` copies. `first` is where its current copy begins, in bytes of the storage, and `ahead`
-    are the bytes from there to what is new.
+    other. A read at `position` copies. `first` is where its current copy begins, in bytes of the storage, the next one
+    begins `moved` bytes further on, and what is new there begins after the `known` bytes. The next copy is that of the
+    next workgroup unless a `loop` around both copies all of them.
     """
 
     storage: Storage
     position: h.Node
     first: Form
-    ahead: int
+    moved: int
+    known: int
+    is_in_loop: bool
     rows: int
     apart: int
     lines: int
 
-    def each_turn(self, turns: int) -> tuple[int, int]:
-        """Of how many rows so many lines each are prefetched in a turn: of all rows, or where rows have fewer lines
-        than there are turns, one line of some.
-        """
-        if self.lines >= turns:
-            return self.rows, -(-self.lines // turns)
-        return -(-self.rows // (turns // self.lines)), 1
+    def share(self, turns: int) -> Share:
+        """The least share of the lines with which so many turns prefetch all of them."""
+        shares: list[Share] = []
+        for lines in range(1, self.lines + 1):
+            across = -(-self.lines // lines)
+            if across <= turns:
+                shares.append(Share(-(-self.rows // (turns // across)), lines, across))
+        return min(shares, key=lambda it: it.rows * it.lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +119,8 @@ def _spread(placed: Placement, fork: h.Fork, tiles: Sequence[NextTile]) -> Sprea
     work, loop, counter, (begin, step), turns = found
     kept, lines = list[NextTile](), 0
     for tile in tiles:
-        more = lines + prod(tile.each_turn(turns))
+        share = tile.share(turns)
+        more = lines + share.rows * share.lines
         if more * _WORK <= work:
             lines = more
             kept.append(tile)
@@ -145,12 +159,13 @@ def _new_part(placed: Placement, plan: StoragePlan, read: h.Read, leader: h.Node
             rows, apart = count, size
         else:
             return None
-    moved = step * stride
-    new, ahead = (moved, span) if moved <= span else (span, moved)
     if rows > _MOST_ROWS:
         return None
+    moved = step * stride
+    new = min(moved, span)
     bytes_of = Form({node: factor * stride for node, factor in first.terms.items()}, first.constant * stride)
-    return NextTile(storage, position, bytes_of, ahead, rows, apart, -(-new // CACHE_LINE))
+    is_in_loop = bool(placed.loops.around[fork])
+    return NextTile(storage, position, bytes_of, moved, span - new, is_in_loop, rows, apart, -(-new // CACHE_LINE))
 
 
 def _dimensions(

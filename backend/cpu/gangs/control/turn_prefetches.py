@@ -11,7 +11,7 @@ Where a workgroup computes with a *tile* that it copied before, a part of the ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from .....base.cached import cached_property
 from .....ir.hercules import nodes as h
@@ -100,24 +100,31 @@ class TilePrefetch:
 
     def _turn(self, spread: SpreadTiles) -> str:
         """The number of the current turn, an i64."""
-        risen = self._sum(-spread.begin, [(spread.counter, 1)])
+        risen = byte_distance(self._one, self._values.scalar, self._context.types, -spread.begin, [(spread.counter, 1)])
         return risen if spread.step == 1 else self._one.binary("udiv", "i64", risen, str(spread.step))
 
     def _prefetch(self, tile: NextTile, turn: str, turns: int) -> None:
         """The lines of a turn."""
-        one, (rows, lines) = self._one, tile.each_turn(turns)
-        line, row = one.binary("mul", "i64", turn, str(lines)), "0"
-        if tile.lines < turns:
-            line = one.binary("urem", "i64", turn, str(tile.lines))
-            row = one.binary("mul", "i64", one.binary("udiv", "i64", turn, str(tile.lines)), str(rows))
+        one, share = self._one, tile.share(turns)
+        part = one.binary("urem", "i64", turn, str(share.across)) if share.across > 1 else "0"
+        line = one.binary("mul", "i64", part, str(share.lines))
+        row = one.binary("mul", "i64", one.binary("udiv", "i64", turn, str(share.across)), str(share.rows))
         offset = one.binary("mul", "i64", line, str(CACHE_LINE))
         offset = one.binary("add", "i64", offset, one.binary("mul", "i64", row, str(tile.apart)))
-        first = self._sum(tile.first.constant + tile.ahead, tile.first.terms.items())
-        offset = one.binary("add", "i64", offset, first)
+        offset = one.binary("add", "i64", offset, self._next_copy(tile))
         start = self._out.value(f"getelementptr i8, ptr {self._values.base(tile.storage)}, i64 {offset}")
-        for number in range(rows):
+        for number in range(share.rows):
             pointer = self._out.value(f"getelementptr i8, ptr {start}, i64 {number * tile.apart}")
-            prefetch(self._out, pointer, lines * CACHE_LINE)
+            prefetch(self._out, pointer, share.lines * CACHE_LINE)
 
-    def _sum(self, constant: int, terms: Iterable[tuple[h.Node, int]]) -> str:
-        return byte_distance(self._one, self._values.scalar, self._context.types, constant, terms)
+    def _next_copy(self, tile: NextTile) -> str:
+        """Where the next copy of a tile begins to read what is new, an i64."""
+        following = self._context.nodes.following
+        numbers = (it for it in tile.first.terms if isinstance(it, h.ThreadID))
+        is_next = not tile.is_in_loop and all(it.fork in following for it in numbers)
+
+        def scalar(node: h.Node) -> str:
+            return following[node.fork] if is_next and isinstance(node, h.ThreadID) else self._values.scalar(node)
+
+        begin = tile.first.constant + tile.known + (0 if is_next else tile.moved)
+        return byte_distance(self._one, scalar, self._context.types, begin, tile.first.terms.items())

@@ -67,7 +67,7 @@ class GangMemory(LaneVectors):
         walks = Walks(context, values)
         self._row_walks = RowWalks(context, *memories, walks, values)
         self._row_stores = RowStores(context, *memories, walks, values)
-        self._non_temporal = NonTemporalStores(context, self, self._vector_memory)
+        self._non_temporal = NonTemporalStores(context, self, self._vector_memory, self._runs)
         self._permuted = Permuted(self, self._vector_memory, memory, values)
         self._tables = ConstantTables(context, self, values)
         self._pieces = Pieces(context, self, self._vector_memory, values)
@@ -478,8 +478,7 @@ class GangMemory(LaneVectors):
 
         def store(mask: str | None) -> None:
             if mask is None and is_past:
-                are_apart = self._non_temporal.are_apart(run)
-                self._non_temporal.store(self._interleaved.rows(start, period, given), first.leaf, are_apart=are_apart)
+                self._non_temporal.store(self._interleaved.rows(start, period, given), first, run)
             else:
                 self._interleaved.store(start, period, given, mask)
 

@@ -25,12 +25,12 @@ from collections.abc import Sequence
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.graph import positions_of
-from ...layout import ScalarLayout
 from ...memory import CACHE_LINE
 from ..analysis.forms import computed_from, form_of
 from ..context import GangContext
 from ..values.vectors import LaneVectors
-from .runs import Run, moved_on
+from .addresses import LaneAddress
+from .runs import Run, Runs, moved_on
 from .vector_memory import VectorMemory, memory_type
 
 _FAR = 2048
@@ -50,8 +50,9 @@ def non_temporal_constants(function: h.Function) -> tuple[h.DynamicConstant, h.D
 class NonTemporalStores:
     """Writes non-temporal stores, with a test whether they are wanted and aligned."""
 
-    def __init__(self, context: GangContext, vectors: LaneVectors, vector_memory: VectorMemory) -> None:
+    def __init__(self, context: GangContext, vectors: LaneVectors, vector_memory: VectorMemory, runs: Runs) -> None:
         self._vectors = vectors
+        self._runs = runs
         self._vector_memory = vector_memory
         self._memory = context.nodes.memory
         self._wanted, self._wanted_apart = non_temporal_constants(context.placed.function)
@@ -81,7 +82,7 @@ class NonTemporalStores:
         moved = moved_on(run.varying, around[-1], placed)
         return moved is None or bool(moved[1]) or abs(moved[0]) != run.step * self._gang.threads
 
-    def are_apart(self, run: Run) -> bool:
+    def _are_apart(self, run: Run) -> bool:
         """Whether a gang's run is a line that is far from those stored just before and just after.
 
         It is in no loop that moves on to what follows in memory, and the next workgroup stores elsewhere, too. Of two
@@ -101,15 +102,13 @@ class NonTemporalStores:
                 distance += factor * index.stride if context.is_workgroup(term) else 0
         return abs(distance) >= max(_FAR, _SPARSE * self._stores * run.step * context.threads_of_workgroup)
 
-    def store(self, rows: Sequence[tuple[str, str]], leaf: ScalarLayout, *, are_apart: bool) -> None:
-        """Store consecutive vectors, each given with its pointer."""
-        out, one = self._vectors.out, self._vectors.one
+    def store(self, rows: Sequence[tuple[str, str]], first: LaneAddress, run: Run) -> None:
+        """Store consecutive vectors, each given with its pointer, of a run whose first address is given."""
+        out, leaf = self._vectors.out, first.leaf
         size = self._vectors.lanes * leaf.size
-        address = out.value(f"ptrtoint ptr {rows[0][1]} to i64")
-        off = one.binary("and", "i64", address, str(size - 1))
-        test = one.binary(
-            "icmp eq", "i64", off, self._memory.dynamic(self._wanted_apart if are_apart else self._wanted)
-        )
+        off = self._runs.rest(first.pointer, run, size)
+        wanted = self._memory.dynamic(self._wanted_apart if self._are_apart(run) else self._wanted)
+        test = self._vectors.one.binary("icmp eq", "i64", off, wanted)
         past, normal, done = (out.fresh_block(name) for name in ("past.caches", "to.caches", "stored"))
         before = out.current
         out.do(f"br i1 {test}, label %{past}, label %{normal}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import gcd
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
@@ -109,3 +110,15 @@ class Runs:
                 text = f"getelementptr inbounds [{index.stride} x i8], ptr {pointer}, i64 {first}"
                 pointer = self._vectors.out.pure(text)
         return pointer
+
+    def rest(self, pointer: str, run: Run, modulus: int) -> str:
+        """The same modulo a power of two, an i64. Of positions only the bits that count are taken: LLVM then sees that
+        all runs that are whole multiples apart have the same one.
+        """
+        place = self._vectors.out.value(f"ptrtoint ptr {pointer} to i64")
+        for index in run.varying:
+            first = self._values.scalar(index.position)
+            counted = self._one.binary("and", "i64", first, str(modulus // gcd(index.stride, modulus) - 1))
+            moved = self._one.binary("mul", "i64", counted, str(index.stride))
+            place = self._one.binary("add", "i64", place, moved)
+        return self._one.binary("and", "i64", place, str(modulus - 1))
