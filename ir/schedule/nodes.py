@@ -501,8 +501,8 @@ class Stage(SchemaNode):
     stands for all of its loads. The copy is made in each iteration of the loop `at`, or else once, and has `padding`
     unused elements at the end of each row.
       Single: one place, for which the invocations wait before and after they fill it. Double: two places by turns,
-      so that they wait once. Sliding: one place, in which rows that the next iteration needs too move to where it
-      reads them, so that each iteration copies new rows only.
+      so that they wait once. Sliding: one place, in which rows that the next iteration needs too stay, and new ones
+      take the place of the others.
     """
 
     FIELDS: ClassVar[tuple[FieldInfo, ...]] = (

@@ -184,7 +184,7 @@ class Frame:
 
     def binary(self, op: BinaryOp, lhs: Value, rhs: Value) -> Value:
         """An operation on u32; sums and products with neutral constants are not written."""
-        left, right = _number(lhs), _number(rhs)
+        left, right = number_of(lhs), number_of(rhs)
         if left is not None and right is not None and op in _FOLDED:
             return u32(_FOLDED[op](left, right) % 2**32)
         if 0 in (left, right) and op is BinaryOp.MULTIPLY:
@@ -214,6 +214,7 @@ _FOLDED: dict[BinaryOp, Callable[[int, int], int]] = {
 }
 
 
-def _number(value: Value) -> int | None:
+def number_of(value: Value) -> int | None:
+    """The number that an integer is known to be; None if it is not known."""
     raw = value.value.value if isinstance(value, c.Constant) else None
     return raw if isinstance(raw, int) and not isinstance(raw, bool) else None

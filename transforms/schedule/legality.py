@@ -367,7 +367,12 @@ RULES: Final[tuple[tuple[Rule, ...], ...]] = (
         ),
         Rule("written-out", "written-out levels give a bounded number of points", _written_out),
         Rule("vectors", "vectors are of adjacent indices, in one dimension of a value", _vectors),
-        Rule("stages", "a copy has the elements that loads need in a loop, and their number is known", _stages),
+        Rule(
+            "stages",
+            "a copy has the elements that loads need in a loop, and their number is known; "
+            "one that slides has rows in common with the next",
+            _stages,
+        ),
         Rule("peel", "iterations are peeled off the first level of a dimension, a loop or workgroups", _peel),
         Rule("private", "a copy is of an output that values are joined to, of a known size", not_private),
         Rule("keep", "a value has one location, which its maps share", keep_mistakes),

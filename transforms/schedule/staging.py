@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from math import prod
+from math import gcd, prod
 
 from ...ir import types as w
 from ...ir.core import nodes as c
@@ -15,9 +15,9 @@ from ...ir.ops import BinaryOp
 from ...ir.schedule.functions import scalar_type
 from ...ir.schedule.nodes import Affine, Boundary, Buffering, LevelName, Load, Stage, Term
 from .addresses import Addresses
-from .frame import Frame
+from .frame import Frame, number_of
 from .places import ANYWHERE
-from .tiles import InnerLevel, Slide, Tile, is_free, slide_of, span, tile_of
+from .tiles import InnerLevel, Tile, is_free, slide_of, span, tile_of
 from .vectors import vector_of
 
 MOST_STEPS = 8
@@ -26,6 +26,30 @@ _IDLE = 0.2
 """A copy row by row may take this share of steps more than one where rows follow on each other, since no division has
 to find an element's row.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class _Ring:
+    """Where the elements along the subscript at `position` are, of which there are `extent`, `unit` apart in memory:
+    the first one is at the number `begin`, and after the last number comes 0. Each `rows` of them are beside each
+    other in all iterations; `offsets` are where they begin.
+    """
+
+    position: int
+    extent: int
+    unit: int
+    begin: Value
+    rows: int
+    offsets: Sequence[Value]
+
+    def offset(self, frame: Frame, coordinate: Value) -> Value:
+        """Where the element at a coordinate is; for a known one, without a division."""
+        known = number_of(coordinate)
+        if known is not None:
+            part, rest = divmod(known, self.rows)
+            return frame.binary(BinaryOp.ADD, self.offsets[part], u32(rest * self.unit))
+        number = frame.binary(BinaryOp.REMAINDER, frame.binary(BinaryOp.ADD, self.begin, coordinate), u32(self.extent))
+        return frame.binary(BinaryOp.MULTIPLY, number, u32(self.unit))
 
 
 @dataclass(slots=True)
@@ -38,6 +62,8 @@ class Staging:
     memory: dict[Stage, c.Var] = field(default_factory=dict[Stage, c.Var])
     places: dict[Stage, Value] = field(default_factory=dict[Stage, Value])
     """Where in memory the current copy begins."""
+    rings: dict[Stage, _Ring] = field(default_factory=dict[Stage, "_Ring"])
+    """Where in memory the current rows of a copy that slides are, but before the first iteration."""
 
     def __post_init__(self) -> None:
         decided = self.addresses.decided
@@ -50,27 +76,21 @@ class Staging:
             self.memory[stage] = self.addresses.frame.shared(name, store, tile.length * tile.places // tile.width)
 
     def enter(self, stages: Sequence[Stage]) -> None:
-        """Before a loop that makes copies: invocations may still read those of an earlier execution of the loop. What
-        slides becomes what an iteration before the first one would leave.
+        """Before a loop that makes copies: invocations may still read those of an earlier execution of the loop. Of
+        what slides, the rows are copied that an iteration before the first one would leave.
         """
         if any(it.buffering is not Buffering.SINGLE for it in stages):
             self.addresses.frame.barrier()
         for stage in stages:
             if stage.buffering is Buffering.SLIDING and stage.at is not None:
                 tile = self.tiles[stage.loads[0]]
-                position, step = self._slide(tile)
+                position, step = slide_of(tile, self.addresses.decided)
                 self.places[stage] = u32(0)
+                self.rings.pop(stage, None)
                 self.addresses.at[stage.at] = u32(0)
-                with self._rows(
-                    _cut(tile.vectors, position, tile.extents[position] - step), _room(tile)
-                ) as coordinates:
-                    self._copy_one(tile, coordinates, _moved(self.addresses.frame, coordinates, position, step))
+                with self._rows(_cut(tile, position, tile.extents[position] - step), tile) as coordinates:
+                    self._copy_one(tile, coordinates)
                 del self.addresses.at[stage.at]
-
-    def _slide(self, tile: Tile) -> Slide:
-        found = slide_of(tile, self.addresses.decided)
-        assert found is not None
-        return found
 
     def fill(self, stages: Sequence[Stage]) -> None:
         """Make the copies for the current iterations."""
@@ -82,8 +102,8 @@ class Staging:
         for stage in stages:
             tile = self.tiles[stage.loads[0]]
             self.places[stage] = self._place(tile)
-            if stage.buffering is Buffering.SLIDING:
-                self._copy_new_rows(tile)
+            if stage.buffering is Buffering.SLIDING and stage.at is not None:
+                self._copy_new_rows(tile, self.addresses.at[stage.at])
             else:
                 self._copy(tile)
         frame.barrier()
@@ -107,35 +127,43 @@ class Staging:
                 number = frame.binary(BinaryOp.ADD, lane, u32(step * count))
                 self._copy_numbered(tile, number, is_tested=(step + 1) * count > rows * row)
         elif rows > 1 and steps_by_rows <= (1 + _IDLE) * steps:
-            with self._rows(extents, _room(tile)) as coordinates:
-                self._copy_one(tile, coordinates, coordinates)
+            with self._rows(extents, tile) as coordinates:
+                self._copy_one(tile, coordinates)
         else:
             with self._counted(steps, count, lane) as number:
                 self._copy_numbered(tile, number, is_tested=rows * row % count > 0)
 
-    def _copy_new_rows(self, tile: Tile) -> None:
-        """Move the rows that the iteration before had, too, to where this one has them, and copy the others. An
-        invocation moves and copies elements of the same columns in all rows, row after row, so that none waits.
-        """
-        frame, (position, step) = self.addresses.frame, self._slide(tile)
+    def _copy_new_rows(self, tile: Tile, turn: Value) -> None:
+        """Copy the rows that the iteration before did not have, in place of those that this one does not need."""
+        frame, (position, step) = self.addresses.frame, slide_of(tile, self.addresses.decided)
+        self.rings[tile.stage] = self._ring(tile, turn)
         kept = tile.extents[position] - step
-        with self._rows(_cut(tile.vectors, position, kept), _room(tile)) as coordinates:
-            there = self._offset(tile, _moved(frame, coordinates, position, step))
-            moved = frame.builder.load(self._element(tile, there))
-            frame.builder.store(self._element(tile, self._offset(tile, coordinates)), moved)
-        with self._rows(_cut(tile.vectors, position, step), _room(tile)) as coordinates:
-            new = _moved(frame, coordinates, position, kept)
-            self._copy_one(tile, new, new)
+        with self._rows(_cut(tile, position, step), tile) as coordinates:
+            coordinates[position] = frame.binary(BinaryOp.ADD, coordinates[position], u32(kept))
+            self._copy_one(tile, coordinates)
+
+    def _ring(self, tile: Tile, turn: Value) -> _Ring:
+        frame, (position, step) = self.addresses.frame, slide_of(tile, self.addresses.decided)
+        extent, unit = tile.extents[position], tile.strides[position] // tile.width
+        rows = gcd(step, extent)
+
+        def moved(distance: int, first: int, modulus: int) -> Value:
+            passed = frame.binary(BinaryOp.MULTIPLY, turn, u32(distance))
+            return frame.binary(BinaryOp.REMAINDER, frame.binary(BinaryOp.ADD, passed, u32(first)), u32(modulus))
+
+        parts = (moved(step // rows, it, extent // rows) for it in range(extent // rows))
+        offsets = [frame.binary(BinaryOp.MULTIPLY, it, u32(rows * unit)) for it in parts]
+        return _Ring(position, extent, unit, moved(step, 0, extent), rows, offsets)
 
     @contextmanager
-    def _rows(self, extents: Sequence[int], room: int) -> Generator[list[Value]]:
-        """The coordinates of the elements of an invocation, row by row. Rows have so many elements, but where they have
-        `room` for whole steps of all invocations, that many.
+    def _rows(self, extents: Sequence[int], tile: Tile) -> Generator[list[Value]]:
+        """The coordinates of the elements of an invocation in a part of a tile, row by row. Rows have the elements of
+        the part, or more, where the tile has room for whole steps of all invocations.
         """
         frame, (count, lane) = self.addresses.frame, self.addresses.lane()
         rows, row = prod(extents[:-1]), extents[-1]
         whole = _steps(row, count) * count
-        row = whole if whole <= room else row
+        row = whole if whole <= _room(tile) else row
         with (
             frame.builder.counting(u32(0), u32(rows), name=frame.name("row")) as which,
             self._counted(_steps(row, count), count, lane) as number,
@@ -172,11 +200,11 @@ class Staging:
             to = number if is_in_order else self._offset(tile, coordinates)
             self.addresses.frame.builder.store(self._element(tile, to), self._fetched(tile, coordinates))
 
-    def _copy_one(self, tile: Tile, coordinates: Sequence[Value], place: Sequence[Value]) -> None:
-        """Copy an element of the tile, or a vector, to a place in memory. Invocations next to each other copy what lies
-        next to each other in the array.
+    def _copy_one(self, tile: Tile, coordinates: Sequence[Value]) -> None:
+        """Copy an element of the tile, or a vector. Invocations next to each other copy what lies next to each other in
+        the array.
         """
-        to = self._offset(tile, place)
+        to = self._offset(tile, coordinates)
         self.addresses.frame.builder.store(self._element(tile, to), self._fetched(tile, coordinates))
 
     def _fetched(self, tile: Tile, coordinates: Sequence[Value]) -> Value:
@@ -212,11 +240,15 @@ class Staging:
 
     def _offset(self, tile: Tile, coordinates: Sequence[Value]) -> Value:
         """The number of an element or vector in memory, whose coordinate along `tile.along` counts these, too."""
-        frame = self.addresses.frame
+        frame, ring = self.addresses.frame, self.rings.get(tile.stage)
         offset: Value = u32(0)
         for position, (stride, coordinate) in enumerate(zip(tile.strides, coordinates, strict=True)):
-            steps = 1 if position == tile.along else stride // tile.width
-            offset = frame.binary(BinaryOp.ADD, offset, frame.binary(BinaryOp.MULTIPLY, coordinate, u32(steps)))
+            if ring is not None and position == ring.position:
+                part = ring.offset(frame, coordinate)
+            else:
+                steps = 1 if position == tile.along else stride // tile.width
+                part = frame.binary(BinaryOp.MULTIPLY, coordinate, u32(steps))
+            offset = frame.binary(BinaryOp.ADD, offset, part)
         return offset
 
     def _first(self, subscript: Affine, tile: Tile) -> Value:
@@ -317,16 +349,9 @@ def _room(tile: Tile) -> int:
     return tile.length // prod(tile.vectors[:-1]) // tile.width if is_padding_copied else tile.vectors[-1]
 
 
-def _cut(extents: Sequence[int], position: int, count: int) -> list[int]:
+def _cut(tile: Tile, position: int, count: int) -> list[int]:
     """The extents of a part of a tile that has so many elements along a subscript."""
-    return [count if at == position else it for at, it in enumerate(extents)]
-
-
-def _moved(frame: Frame, coordinates: Sequence[Value], position: int, distance: int) -> list[Value]:
-    """The coordinates of the element at a distance along a subscript."""
-    return [
-        frame.binary(BinaryOp.ADD, it, u32(distance)) if at == position else it for at, it in enumerate(coordinates)
-    ]
+    return [count if at == position else it for at, it in enumerate(tile.vectors)]
 
 
 def _steps(elements: int, count: int) -> int:

@@ -115,23 +115,31 @@ class Slide(NamedTuple):
     step: int
 
 
-def slide_of(tile: Tile, decided: Decided) -> Slide | None:
-    """How the tile moves in each iteration of the loop that copies it, if that is along one subscript, upwards, and
-    part of the tile stays. None if it is not, or if invocations copy the elements along that subscript side by side.
-    """
+def slide_of(tile: Tile, decided: Decided) -> Slide:
+    """How the tile of a stage that breaks no rule moves in each iteration of the loop that copies it."""
+    (found,) = _moves(tile, decided)
+    return found
+
+
+def _moves(tile: Tile, decided: Decided) -> list[Slide]:
+    """How a tile moves in each iteration of the loop that copies it, along each subscript."""
     at = tile.stage.at
-    if at is None:
-        return None
-    moves = [
+    terms = ((position, term) for position, subscript in enumerate(tile.first) for term in subscript.terms)
+    return [
         Slide(position, term.coefficient * decided.strides(at.dimension)[at])
-        for position, subscript in enumerate(tile.first)
-        for term in subscript.terms
-        if term.name == at.dimension
+        for position, term in terms
+        if at is not None and term.name == at.dimension
     ]
+
+
+def _slides(tile: Tile, decided: Decided) -> bool:
+    """Whether a tile moves along one subscript, upwards, part of it stays, and invocations do not copy the elements
+    along that subscript side by side.
+    """
+    moves = _moves(tile, decided)
     if len(moves) != 1 or moves[0].position in (tile.along, len(tile.extents) - 1):
-        return None
-    (found,) = moves
-    return found if 0 < found.step < tile.extents[found.position] else None
+        return False
+    return 0 < moves[0].step < tile.extents[moves[0].position]
 
 
 def whole_padding(stage: Stage, decided: Decided) -> int:
@@ -206,7 +214,7 @@ def stage_mistakes(decided: Decided) -> Iterator[str]:
         if found:
             continue
         yield from _use_mistakes(stage, decided)
-        if stage.loads and stage.buffering is Buffering.SLIDING and slide_of(tile_of(stage, decided), decided) is None:
+        if stage.loads and stage.buffering is Buffering.SLIDING and not _slides(tile_of(stage, decided), decided):
             place = "the kernel" if stage.at is None else level_name_text(stage.at)
             yield f"the copy for {stage.loads[0]!r} does not slide along its rows in {place}"
 

@@ -202,8 +202,8 @@ def _with_copies(facts: Facts, block: Mapping[str, Levels], along: str, read: Ab
 
 
 def _sliding(facts: Facts, copied: Decisions, across: str) -> Iterator[Decisions]:
-    """Decisions whose workgroups compute blocks across rows, too, one after the other, and move to the next block what
-    is copied for both.
+    """Decisions whose workgroups compute blocks across rows, too, one after the other, and copy for each of them the
+    rows that the one before did not need.
     """
     first, *inner = facts.levels(copied)[across]
     blocks = -(-facts.extents[across] // prod(it.factor or 1 for it in inner))

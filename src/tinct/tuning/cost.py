@@ -55,8 +55,6 @@ _TURN: Final = 4.0
 """Operations of a turn of a loop beside its body."""
 _COPIED: Final = 6.0
 """Operations of a vector that copying an element to the memory of a workgroup takes."""
-_MOVED: Final = 0.6
-"""What moving an element within that memory takes, of copying it."""
 _SHUFFLE: Final = 2 * _LATENCY
 """Operations of a vector that joining what two invocations of a subgroup carry takes: an operation that waits for a
 shuffle, which waits for the operation before.
@@ -461,10 +459,9 @@ class _Model:
         turns, tile = self._copies(stage), tile_of(stage, self.decided)
         barriers = 1 if stage.buffering is Buffering.DOUBLE else 2
         elements = tile.elements / max(self.lanes.invocations, 1)
-        slide = slide_of(tile, self.decided) if stage.buffering is Buffering.SLIDING else None
-        if slide is not None:
-            new = slide.step / tile.extents[slide.position]
-            elements *= new + (1 - new) * _MOVED
+        if stage.buffering is Buffering.SLIDING:
+            position, step = slide_of(tile, self.decided)
+            elements *= step / tile.extents[position]
         each = 2 * self.rates.load if self.rates.is_software else _COPIED * self.rates.operation
         return turns * (elements * each + barriers * self._barrier)
 

@@ -31,10 +31,12 @@ _SHARE: Final = {"stages": 0.2, "peel": 0.2, "grid": 0.3, "sharing": 0.3, "subgr
 """How often random points have decisions of a kind: those that rarely help are mostly left to the search."""
 _SIMD: Final = 64
 """Invocations of a workgroup in the point that a search begins with."""
-_MOST_WINDOWED: Final = 8
+_MOST_WINDOWED: Final = 10
 """Blocks of a stencil that a search begins with."""
 _CHEAPEST: Final = 4
 """So many of them are those that cost least, of whatever kind."""
+_SHAPES: Final = 2
+"""Shapes of each kind of them."""
 _MOST_LARGE: Final = 4
 """Structured points that a search for a GPU in software begins with."""
 _MOST_ACROSS: Final = 2
@@ -141,16 +143,18 @@ class DecisionSpace:
         return min(found, key=self._expected, default=simple)
 
     def windowed(self) -> Sequence[Decisions]:
-        """Blocks of a stencil that load each element once for several outputs: those that cost least, and those that
-        cost least of each kind. Costs are too close to tell which is the fastest.
+        """Blocks of a stencil that load each element once for several outputs: those that cost least, and of each kind
+        the two shapes that cost least. Costs are too close to tell which is the fastest.
         """
         made = map(self.facts.within_limits, windows(self.facts))
         points = sorted(self._legal(made), key=self._expected)
         close = [it for it in points if self._expected(it) <= _CLOSE * self._expected(points[0])]
-        firsts: dict[Hashable, Decisions] = {}
+        firsts: dict[Hashable, dict[Hashable, Decisions]] = {}
         for point in close:
-            firsts.setdefault(self.kind(point), point)
-        return list(dict.fromkeys((*close[:_CHEAPEST], *firsts.values(), *close)))[:_MOST_WINDOWED]
+            firsts.setdefault(self.kind(point), {}).setdefault(self.shape(point), point)
+        several = [[*its.values()][:_SHAPES] for its in firsts.values()]
+        of_kinds = [its[at] for at in range(_SHAPES) for its in several if at < len(its)]
+        return list(dict.fromkeys((*close[:_CHEAPEST], *of_kinds, *close)))[:_MOST_WINDOWED]
 
     def across_rows(self) -> Sequence[Decisions]:
         """The points that go through whole rows and cost least. The model does not know what reading some lines of each

@@ -90,7 +90,9 @@ def test_windows_are_written_out_along_rows() -> None:
     assert any(sliding in it for it in found)
     assert set(space.windowed()) <= set(space.starts())
     kinds = [space.kind(it) for it in space.windowed()]
-    assert len(set(kinds[:2])) == len(set(kinds)) == 2 < len(kinds)
+    assert len(set(kinds[:2])) == 2
+    assert len(set(kinds)) == 3 < len(kinds)
+    assert any("sliding" in print_decisions(it) for it in space.windowed())
     costs = [space.cost(it).expected for it in space.windowed()]
     assert max(costs) <= 1.5 * min(costs)
 
@@ -238,13 +240,13 @@ def test_searches_of_products_begin_with_blocks_by_turns() -> None:
 
 
 def test_searches_begin_with_blocks_that_fit() -> None:
-    """49 vectors of 16 columns, 7 of them in a turn, have but 7 columns more than 777; hardly a row is left over of
-    1000. The model expects more of others, which compute more in vain.
+    """49 vectors of 16 columns, 7 of them in a turn, have but 7 columns more than 777, and blocks of rows have at most 8
+    rows more than 1000.
     """
     space = space_of({"m": 1000, "n": 777, "inner": 333})
     space = DecisionSpace(replace(space.facts, lanes=16), space.price)
     points = sorted(space.structured(), key=lambda it: space.cost(it).expected)
-    alone, turned, with_rows = found = space.fitting(points)
+    _, turned, with_rows = found = space.fitting(points)
     for point in found:
         rows, columns = (prod(it.factor or 1 for it in space.facts.levels(point)[name]) for name in "ij")
         assert -777 % columns == 7
@@ -254,7 +256,6 @@ def test_searches_begin_with_blocks_that_fit() -> None:
     assert loops == [[False, False], [False, True], [True, True]]
     assert any(it.factor == 7 for it in space.facts.levels(turned)["j"])
     assert with_rows.order[:2] == (LevelName("j", 1), LevelName("i", 1))
-    assert space.cost(alone).expected > space.cost(points[0]).expected
     assert set(found) <= set(space.starts())
     assert not DecisionSpace(replace(space.facts, gpu="hardware"), space.price).fitting(list(space.structured()))
 

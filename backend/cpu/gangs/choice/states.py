@@ -43,7 +43,9 @@ take the place of an irregular access in a state.
 """
 _PARTS = 4
 _MOST_EVALUATED = 400_000
-"""The most operations that are executed at compile time for one state: a quarter of a second."""
+"""The most operations that are executed at compile time, for all states: a quarter of a second."""
+_OVERHEAD = 150
+"""Executing an operation for all threads takes as long as for so many threads more."""
 
 
 def with_states(placed: Placement, plan: StoragePlan, gangs: Sequence[Gang], native: int) -> list[Gang]:
@@ -68,13 +70,13 @@ def _with_states(gang: Gang, body: _Body, counters: Counters) -> Gang:
     whole = replace(whole, parts=gcd(_PARTS, vectors))
     for states in body.states(counters.of(loops[-1]) if loops else [{}]):
         known = [body.known(it) for it in states]
-        repeats = [tuple(repeated_gangs(it, body.plan, whole.lanes, whole.threads)) for it in known]
-        if sum(body.operations(*it, whole) for it in zip(known, repeats, strict=True)) > budgets.COPIED:
+        repeats = body.repeats(known, whole) if body.can_evaluate(len(states)) else None
+        if repeats is None:
             continue
         is_single = not states[0]
         gains = not (gang.is_in_unrolled or is_single) or not body.is_regular(known)
         if body.is_ragged or (gains and not (is_single and body.has_own_rows)):
-            return replace(whole, states=states, repeats=tuple(repeats))
+            return replace(whole, states=states, repeats=repeats)
         return gang
     return gang
 
@@ -130,22 +132,29 @@ class _Body:
         are known and few enough to be executed for each thread.
         """
         is_simple = bool(self.inside) and not any(isinstance(it, h.Call) for it in self.inside)
-        return is_simple and not has_atomics(self.placed, self.inside) and self._evaluated() <= _MOST_EVALUATED
+        return is_simple and not has_atomics(self.placed, self.inside) and self.can_evaluate(1)
+
+    def can_evaluate(self, states: int) -> bool:
+        """Whether the turns of all loops are known and few enough to be executed for each thread in so many states."""
+        return states * self._evaluated <= _MOST_EVALUATED
 
     @cached_property
     def _turns(self) -> Mapping[Level, Sequence[Turn] | None]:
         """The turns of each loop; None if they are not known."""
         return {it: turns(self.placed, self.forks, it, {}) for it in self.body.levels if it.is_loop}
 
+    @cached_property
     def _evaluated(self) -> float:
-        """The operations of all threads, in all turns of loops; infinite if these are not known."""
+        """The operations of all threads, in all turns of loops, with the overhead of each; infinite if turns are not
+        known.
+        """
         times: dict[Level, float] = {}
         for level in self.body.levels:  # outer ones come first
             found = self._turns.get(level)
             own = len(found) if found is not None else inf if level.is_loop else 1
             times[level] = own * (1 if level.parent is None else times[level.parent])
         each = sum(times[level] * sum(len(self.placed.blocks[it]) for it in blocks_of(level)) for level in times)
-        return each * Gang(self.forks, self.native).count
+        return each * (Gang(self.forks, self.native).count + _OVERHEAD)
 
     @property
     def has_own_rows(self) -> bool:
@@ -175,10 +184,28 @@ class _Body:
             if wanted and is_few and all(_is_32_bits(self.placed.types[it]) for it in roots):
                 yield states
 
-    def operations(self, known: Knowledge, repeats: Iterable[range], gang: Gang) -> int:
-        """The operations on vectors that are left to do in a state, in the gangs that have code of their own."""
+    def repeats(self, known: Iterable[Knowledge], gang: Gang) -> tuple[tuple[range, ...], ...] | None:
+        """The gangs that have one code, in each state; None if all of that is too much code. Whether that of the first
+        gangs is, is known soon.
+        """
+        found, left = list[tuple[range, ...]](), budgets.COPIED
+        for one in known:
+            if self._operations(one, [range(1)], gang, left) > left:
+                return None
+            found.append(tuple(repeated_gangs(one, self.plan, gang.lanes, gang.threads)))
+            left -= self._operations(one, found[-1], gang, left)
+            if left < 0:
+                return None
+        return tuple(found)
+
+    def _operations(self, known: Knowledge, repeats: Iterable[range], gang: Gang, most: int) -> int:
+        """The operations on vectors that are left to do in a state, in the gangs that have code of their own; some
+        number above `most` if there are more.
+        """
         total = 0
         for turn, level in every_turn(known, self.body.top):
+            if total > most:
+                break
             for leader in blocks_of(level):
                 left = sum(turn.values.of(it) is None for it in self.placed.blocks[leader])
                 live = turn.live(leader)
