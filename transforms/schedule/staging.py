@@ -13,7 +13,7 @@ from ...ir.core.builder import u32
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
 from ...ir.schedule.functions import scalar_type
-from ...ir.schedule.nodes import Affine, Boundary, Buffering, LevelName, Load, Stage, Term
+from ...ir.schedule.nodes import Affine, Boundary, Buffering, Execution, LevelName, Load, Stage, Term
 from .addresses import Addresses
 from .frame import Frame, number_of
 from .places import ANYWHERE
@@ -32,7 +32,7 @@ to find an element's row.
 class _Ring:
     """Where the elements along the subscript at `position` are, of which there are `extent`, `unit` apart in memory:
     the first one is at the number `begin`, and after the last number comes 0. Each `rows` of them are beside each
-    other in all iterations; `offsets` are where they begin.
+    other in all iterations; `offsets` are where they begin, if loads know which ones they need.
     """
 
     position: int
@@ -45,7 +45,7 @@ class _Ring:
     def offset(self, frame: Frame, coordinate: Value) -> Value:
         """Where the element at a coordinate is; for a known one, without a division."""
         known = number_of(coordinate)
-        if known is not None:
+        if known is not None and self.offsets:
             part, rest = divmod(known, self.rows)
             return frame.binary(BinaryOp.ADD, self.offsets[part], u32(rest * self.unit))
         number = frame.binary(BinaryOp.REMAINDER, frame.binary(BinaryOp.ADD, self.begin, coordinate), u32(self.extent))
@@ -151,9 +151,17 @@ class Staging:
             passed = frame.binary(BinaryOp.MULTIPLY, turn, u32(distance))
             return frame.binary(BinaryOp.REMAINDER, frame.binary(BinaryOp.ADD, passed, u32(first)), u32(modulus))
 
-        parts = (moved(step // rows, it, extent // rows) for it in range(extent // rows))
+        count = extent // rows if self._is_known(tile, position) else 0
+        parts = (moved(step // rows, it, extent // rows) for it in range(count))
         offsets = [frame.binary(BinaryOp.MULTIPLY, it, u32(rows * unit)) for it in parts]
         return _Ring(position, extent, unit, moved(step, 0, extent), rows, offsets)
+
+    def _is_known(self, tile: Tile, position: int) -> bool:
+        """Whether loads are at known places along a subscript of a tile: only written-out levels contribute to it."""
+        decided = self.addresses.decided
+        names = [it.name for it in tile.first[position].terms if it.name in decided.scope.dimensions]
+        shared = (it for name in names for it in decided.names(name) if is_free(it, tile.stage, decided))
+        return all(decided.execution(it) is Execution.UNROLLED or decided.count(it) == 1 for it in shared)
 
     @contextmanager
     def _rows(self, extents: Sequence[int], tile: Tile) -> Generator[list[Value]]:

@@ -240,8 +240,8 @@ def test_searches_of_products_begin_with_blocks_by_turns() -> None:
 
 
 def test_searches_begin_with_blocks_that_fit() -> None:
-    """49 vectors of 16 columns, 7 of them in a turn, have but 7 columns more than 777, and blocks of rows have at most 8
-    rows more than 1000.
+    """49 vectors of 16 columns, 7 of them in a turn, have but 7 columns more than 777, and blocks of rows have at most
+    8 rows more than 1000.
     """
     space = space_of({"m": 1000, "n": 777, "inner": 333})
     space = DecisionSpace(replace(space.facts, lanes=16), space.price)
