@@ -9,6 +9,10 @@ import pytest
 from tests.cpu.test_windows import available
 
 import tinct
+from tinct.backend.cpu.gangs.analysis.live import Knowledge
+from tinct.backend.cpu.gangs.choice import states
+from tinct.backend.cpu.gangs.choice.repeats import repeated_gangs
+from tinct.backend.cpu.storage import StoragePlan
 
 HEAD = """
 struct Item { key: u32, value: u32 }
@@ -137,3 +141,38 @@ def test_regular_steps_with_loops_of_threads(monkeypatch: pytest.MonkeyPatch) ->
         np.testing.assert_array_equal(found, np.cumsum(data, dtype=np.uint32), err_msg=level)
     monkeypatch.setenv("TINCT_CPU_TARGET", "x86-64-v3")
     assert "switch i64" in tinct.load(REGULAR).compilation("main", {}).cpu.llvm(optimised=False)
+
+
+@pytest.mark.parametrize(("turns", "count"), [(4, 10), (900, 0)])
+def test_what_is_evaluated_for_all_states_is_bounded(turns: int, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten states of a counter, of each of which few or many turns would be executed at compile time. The gangs around
+    that loop have ten states, and one each.
+    """
+    text = f"""
+        @group(0) @binding(0) var<storage, read_write> found: array<f32>;
+        var<workgroup> tile: array<f32, 1024>;
+        @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) t: u32) {{
+            for (var i = 0u; i < 16u; i++) {{ tile[i * 64u + t] = f32(i * t); }}
+            for (var k = 0u; k < 10u; k++) {{
+                workgroupBarrier();
+                var sum = 0f;
+                for (var r = 0u; r < {turns}u; r++) {{ sum += tile[((k * 7u + r) % 16u * 64u + (t ^ k)) % 1024u]; }}
+                workgroupBarrier();
+                tile[k * 64u + t] = sum % 64;
+            }}
+            found[t] = tile[t * 9u];
+        }}
+    """
+    evaluated: list[int] = []
+
+    def repeats(known: Knowledge, plan: StoragePlan, lanes: int, threads: int) -> list[range]:
+        evaluated.append(known.values.threads)
+        return repeated_gangs(known, plan, lanes, threads)
+
+    monkeypatch.setattr(states, "repeated_gangs", repeats)
+    monkeypatch.setenv("TINCT_CPU_TIER", "gang")
+    kernel = tinct.load(text)["main"]
+    buffers = {"found": np.zeros(64, np.float32)}
+    found, expected = (kernel.run(buffers, workgroups=1, device=it)["found"] for it in ("cpu", "interp"))
+    np.testing.assert_array_equal(found, expected)
+    assert len(evaluated) == 10 + 1 + 1 + count
