@@ -161,7 +161,7 @@ class Staging:
         decided = self.addresses.decided
         names = [it.name for it in tile.first[position].terms if it.name in decided.scope.dimensions]
         shared = (it for name in names for it in decided.names(name) if is_free(it, tile.stage, decided))
-        return all(decided.execution(it) is Execution.UNROLLED or decided.count(it) == 1 for it in shared)
+        return all(decided.execution(it) is Execution.UNROLLED for it in shared)
 
     @contextmanager
     def _rows(self, extents: Sequence[int], tile: Tile) -> Generator[list[Value]]:

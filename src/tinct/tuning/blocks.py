@@ -7,7 +7,7 @@ registers, or a size, better.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import permutations, product
@@ -169,8 +169,7 @@ def _with_rows(facts: Facts, point: Decisions, turned: Mapping[str, Levels], alo
     """A point by turns along a dimension, with several blocks across rows in each turn."""
     for across, (first, *inner) in turned.items():
         if across != along and first.execution is Execution.WORKGROUP:
-            blocks_across = -(-facts.extents[across] // prod(it.factor or 1 for it in inner))
-            turns = _fitting(blocks_across, _MOST_ROWS_OF_TURN)
+            turns = _fitting(_blocks_along(facts, across, inner), _MOST_ROWS_OF_TURN)
             levels = {**turned, across: (first, *_looped(turns), *inner)}
             order = sorted(facts.order_of_blocks(levels), key=lambda it: it != LevelName(along, 1))
             yield replace(facts.with_levels(point, levels), order=tuple(order))
@@ -179,9 +178,13 @@ def _with_rows(facts: Facts, point: Decisions, turned: Mapping[str, Levels], alo
 def _turned(facts: Facts, block: Mapping[str, Levels], along: str) -> dict[str, Levels]:
     """Levels of which a workgroup computes several blocks along a dimension, one after the other."""
     first, *inner = block[along]
-    count = prod(it.factor or 1 for it in inner)
-    turns = _fitting(-(-facts.extents[along] // count), _ROW // count)
+    turns = _fitting(_blocks_along(facts, along, inner), _ROW // prod(it.factor or 1 for it in inner))
     return {**block, along: (first, *_looped(turns), *inner)}
+
+
+def _blocks_along(facts: Facts, name: str, inner: Sequence[Level]) -> int:
+    """The blocks along a dimension, of which one has the iterations of these levels."""
+    return -(-facts.extents[name] // prod(it.factor or 1 for it in inner))
 
 
 def _with_copies(facts: Facts, block: Mapping[str, Levels], along: str, read: AbstractSet[str]) -> Iterator[Decisions]:
@@ -206,9 +209,9 @@ def _sliding(facts: Facts, copied: Decisions, across: str) -> Iterator[Decisions
     rows that the one before did not need.
     """
     first, *inner = facts.levels(copied)[across]
-    blocks = -(-facts.extents[across] // prod(it.factor or 1 for it in inner))
-    turns = _fitting(blocks, _MOST_SLIDES)
-    if blocks >= turns:
+    count = _blocks_along(facts, across, inner)
+    turns = _fitting(count, _MOST_SLIDES)
+    if count >= turns:
         made = facts.with_levels(copied, {**facts.levels(copied), across: (first, *_looped(turns), *inner)})
         at = LevelName(across, 1)
         order = (at, *(it for it in facts.order_of_blocks(facts.levels(made)) if it != at))

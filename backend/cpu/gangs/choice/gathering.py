@@ -27,7 +27,7 @@ from ..analysis.forms import Form, form_of, start
 from ..memory.addresses import array_steps
 
 _WORD = 4
-"""The bytes of a lane's number, and of a cache line."""
+"""The bytes of a lane's number."""
 _MOST_TURNS, _UNKNOWN_TURNS = 1 << 16, 1 << 10
 """A trip count above the first is not known, and taken to be the second: loops over data are longer than those over
 tables of a known size.
