@@ -111,6 +111,8 @@ def with_gangs(
     """The function with gangs, and the reason if it cannot have them. `limit`, if given, is the end of the threads."""
     from .gangs import analyse_gang, choose_gangs, obstacle
 
-    choice = choose_gangs(analysed.placed, analysed.plan, lanes, limit)
-    gangs = tuple(analyse_gang(analysed.placed, it, analysed.plan, analysed.placed.users) for it in choice.gangs)
+    placed, plan = analysed.placed, analysed.plan
+    plan.mark_only_written(analysed.live, placed.types, placed.nest.forks)
+    choice = choose_gangs(placed, plan, lanes, limit)
+    gangs = tuple(analyse_gang(placed, it, plan, placed.users) for it in choice.gangs)
     return replace(analysed, gangs=gangs, unrolled=choice.unrolled, straight=choice.straight), obstacle(gangs)

@@ -241,8 +241,6 @@ class _FunctionEmitter:
         self._plan = analysed.plan
         self._privates = tuple(private_bindings(placed, self._plan, bindings)) if private_copies else ()
         self._plan.privatise({it.parameter for it in self._privates})
-        if analysed.gangs:
-            self._plan.mark_only_written(self._live, placed.types, placed.nest.forks)
         self._called = module.called
         self._tier: Tier = module.tier
         self._module = module.text

@@ -113,6 +113,22 @@ def test_one_line_is_begun_at_a_time() -> None:
     assert is_used("vec4u", 5)
 
 
+@pytest.mark.parametrize("cpu_target", ["x86-64-v2", "x86-64-v3", "x86-64-v4"], indirect=True)
+@pytest.mark.parametrize("value", ["x[id.x]", "x[id.x + 1u] * 3u + x[id.x + 70u]", "x[id.y * 7u + id.x] ^ 5u"])
+@pytest.mark.usefixtures("cpu_target")
+def test_gangs_store_whole_lines(value: str) -> None:
+    """Where a vector is less than a line, the stores of several follow one another, at least in one version."""
+    stored: list[int] = []
+    is_behind = False
+    for line in kernel("u32", f"if id.x < 300u {{ y[id.x] = {value}; }}").assembly().splitlines():
+        found = re.search(r"\bv?movnt\w+\s+%([xyz])mm", line)
+        if found is not None:
+            stored = stored if is_behind else [*stored, 0]
+            stored[-1] += {"x": 16, "y": 32, "z": 64}[found[1]]
+        is_behind = found is not None
+    assert any(it % 64 == 0 for it in stored)
+
+
 @pytest.mark.parametrize(
     ("cpu_target", "expected"), [("x86-64-v3", False), ("x86-64-v4", True)], indirect=["cpu_target"]
 )

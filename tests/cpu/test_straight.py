@@ -72,6 +72,19 @@ BODIES = {
         atomicAdd(&totals[0], sum);
     }"""
     + STORED,
+    "a loop that only the last iteration enters": """
+    for (var y = 0u; y < 8u; y++) {
+        workgroupBarrier();
+        words[t] = given[start + t] * (y + 1u);
+        workgroupBarrier();
+        if y < 7u {
+            found[start + t] = 1u;
+        } else {
+            var sum = y;
+            for (var k = 0u; k < 5u; k++) { sum = sum * 3u + words[(k + t) % 64u]; }
+            if group.x < 2u { found[start + t] = sum; }
+        }
+    }""",
     "a value read by all": LOADED
     + SCAN
     + """

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tests.cpu.test_windows import available
 
 from tinct import Nest
 from tinct.ir.schedule.text import parse_decisions
@@ -116,6 +117,19 @@ def test_results_are_the_same(name: str, device: str) -> None:
     kernel = nest.lower(point, reassociate=True)
     expected = nest.run(arrays, sizes=sizes, device="interp")["sums"]
     np.testing.assert_array_equal(kernel.run(arrays, sizes=sizes, device=device)["sums"], expected)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gangs_of_all_widths_answer_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    make, arrays, point = CASES[name]
+    nest = make()
+    arrays, sizes = nest.prepared(arrays, {"h": 19} if name == "every other row" else None)
+    expected = nest.run(arrays, sizes=sizes, device="interp")["sums"]
+    monkeypatch.setenv("TINCT_CPU_TIER", "gang")
+    for level in available():
+        monkeypatch.setenv("TINCT_CPU_TARGET", level)
+        found = nest.lower(point, reassociate=True).run(arrays, sizes=sizes, device="cpu")["sums"]
+        np.testing.assert_array_equal(found, expected, err_msg=level)
 
 
 @pytest.mark.parametrize("name", CASES)

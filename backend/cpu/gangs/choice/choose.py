@@ -36,10 +36,10 @@ def choose_gangs(placed: Placement, plan: StoragePlan, native: int, limit: Threa
     and straight loops are written iteration after iteration.
     There are no gangs if no fork has several threads.
     """
-    gangs = size_gangs(placed, native, limit, as_one_gang=True)
+    gangs = size_gangs(placed, plan, native, limit, as_one_gang=True)
     loops = unrolled_loops(placed, gangs)
     if not loops:
-        gangs = size_gangs(placed, native, limit, as_one_gang=False)
+        gangs = size_gangs(placed, plan, native, limit, as_one_gang=False)
     chosen = with_states(placed, plan, _marked(placed, gangs, loops), native)
     straight = straight_code(placed, plan, nests(placed), native) if limit is None else StraightCode()
     chosen = [straight.gangs.get(it.forks[-1], it) for it in chosen]

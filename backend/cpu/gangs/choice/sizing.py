@@ -12,6 +12,7 @@ from .....ir.hercules.analyses import Loop
 from .....ir.hercules.graph import positions_of
 from .....ir.hercules.placement import Placement
 from .....ir.hercules.versions import is_version_projection
+from ...storage import StoragePlan
 from ...target import current_target
 from .. import budgets
 from ..analysis.counts import has_atomics, is_at_one_address
@@ -19,6 +20,7 @@ from ..analysis.segments import segment_counter
 from ..gang import Gang
 from .scattered import parts_for_scattered
 from .transposing import transposes_rows
+from .whole_lines import parts_for_lines
 from .widen import ThreadLimit
 
 _FEWEST = 4
@@ -33,7 +35,9 @@ _FEWEST_ACCESSES, _LIGHT = 4, 16
 """Minimum number of accesses, and maximum number of operations for each, of bodies in which tests take long."""
 
 
-def size_gangs(placed: Placement, native: int, limit: ThreadLimit | None, *, as_one_gang: bool) -> list[Gang]:
+def size_gangs(
+    placed: Placement, plan: StoragePlan, native: int, limit: ThreadLimit | None, *, as_one_gang: bool
+) -> list[Gang]:
     """The gang of each nest of forks over literal factors; `native` is the number of lanes of a vector register.
 
     A gang runs the innermost fork, and the forks around it as long as that makes larger gangs. With `as_one_gang`, a
@@ -41,7 +45,9 @@ def size_gangs(placed: Placement, native: int, limit: ThreadLimit | None, *, as_
     """
     found = nests(placed)
     is_alone = len(found) == 1
-    gangs = [_of_nest(placed, it, native, as_one_gang=as_one_gang and not is_alone, is_alone=is_alone) for it in found]
+    gangs = [
+        _of_nest(placed, plan, it, native, as_one_gang=as_one_gang and not is_alone, is_alone=is_alone) for it in found
+    ]
     chosen = [gang for gang in gangs if gang.lanes > 1]
     return [replace(gang, limit=limit) if limit is not None and limit.inner in gang.forks else gang for gang in chosen]
 
@@ -73,13 +79,15 @@ def _until_dynamic(forks: Sequence[h.Fork]) -> Sequence[h.Fork]:
     return forks[: numbers[-1] + 1] if numbers else ()
 
 
-def _of_nest(placed: Placement, nest: list[h.Fork], native: int, *, as_one_gang: bool, is_alone: bool) -> Gang:
+def _of_nest(
+    placed: Placement, plan: StoragePlan, nest: list[h.Fork], native: int, *, as_one_gang: bool, is_alone: bool
+) -> Gang:
     """The gang of a nest: forks from the inside out until their threads fill it. All but the outermost have a power of
     two threads, so that rows are whole. If loops access memory, a part is one row: a row is one access.
     """
     if _iterates_segments(placed, nest[-1]):
         native = max(native // 2, min(native, _FEWEST))
-    wanted = native * (native if transposes_rows(placed, nest, native) else _parts(placed, nest[-1]))
+    wanted = native * (native if transposes_rows(placed, nest, native) else _parts(placed, plan, nest[-1], native))
     if as_one_gang and _is_small(placed, nest, native):
         wanted = Gang(tuple(nest), 1).count
     forks = nest[-1:]
@@ -149,16 +157,16 @@ def _has_calls(nodes: Iterable[h.Node]) -> bool:
     return any(isinstance(it, h.Call) for it in nodes)
 
 
-def _parts(placed: Placement, fork: h.Fork) -> int:
-    """The number of parts: several dependency chains overlap while a loop's values fit into registers, and larger gangs
-    make fewer atomic operations at one address.
+def _parts(placed: Placement, plan: StoragePlan, fork: h.Fork, lanes: int) -> int:
+    """The number of parts: several dependency chains overlap while a loop's values fit into registers; larger gangs
+    make fewer atomic operations at one address, and store whole cache lines.
     """
     nodes = _loop_nodes(placed, fork)
     inside = placed.members.inside(fork)
     if not nodes and any(isinstance(it, h.Atomic) and is_at_one_address(it) for it in inside):
         return 4
     if not nodes and not has_atomics(placed, inside) and not _has_calls(inside):
-        return parts_for_scattered(inside, placed.types)
+        return max(parts_for_scattered(inside, placed.types), parts_for_lines(placed, plan, fork, inside, lanes))
     if not nodes or has_atomics(placed, inside) or _has_calls(inside) or _iterates_segments(placed, fork):
         return 1
     if 4 * len(nodes) <= budgets.PARTS_OF_LOOP and not _has_divergent_branches(placed, fork):

@@ -287,12 +287,15 @@ class Flow:
         return any(not isinstance(it, h.ConstantNode) and self._plan.of(it).is_in_registers for it in collections)
 
     def _emit_turns(self, item: Item, level: Level, known: Knowledge, turns: Sequence[Turn]) -> None:
-        """A loop that all lanes have left after the last of these turns."""
+        """A loop that all lanes have left after the last of these turns.
+
+        The first one is written even if it is known that no lane enters the loop: code after it names its values.
+        """
         first, entering = int(self._site.base), self._masks.texts(self._shapes.item_keys[item])
         for turn in turns:
             in_turn = known.in_turn(level, turn)
             live = in_turn.live(level.header)[first : first + self._gang.threads]
-            if all(it is False for it in live):
+            if turn is not turns[0] and all(it is False for it in live):
                 break
             self._blocks.begin_turn()
             self._merges.begin_turn(level)

@@ -24,9 +24,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .....ir.hercules import nodes as h
-from .....ir.hercules.graph import positions_of
 from ...memory import CACHE_LINE
 from ..analysis.forms import computed_from, form_of
+from ..analysis.stored_records import stored_records
 from ..context import GangContext
 from ..values.vectors import LaneVectors
 from .addresses import LaneAddress
@@ -60,7 +60,7 @@ class NonTemporalStores:
         plan = context.plan
         nodes = [it for leader in context.body.level_of for it in context.placed.blocks[leader]]
         stores = [it for it in nodes if isinstance(it, h.Write) and plan.of(it).is_only_written]
-        self._stores = len({(plan.of(it).parameter, *_position_of_record(it)) for it in stores})
+        self._stores = len(stored_records(stores, plan))
         self._waits = any(isinstance(it, h.Atomic) and plan.of(it).is_shared for it in nodes)
 
     def fill_lines(self, run: Run) -> bool:
@@ -122,8 +122,3 @@ class NonTemporalStores:
                     self._vector_memory.store(data, pointer, leaf, None)
             out.do(f"br label %{done}")
         out.open_merge(done, before)
-
-
-def _position_of_record(write: h.Write) -> Sequence[h.Node]:
-    """The positions of a Write that its record's other scalars have, too: components of vectors are at constants."""
-    return [it for it in positions_of(write.indices) if not isinstance(it, h.ConstantNode)]

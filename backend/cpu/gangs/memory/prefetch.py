@@ -51,12 +51,12 @@ def byte_distance(
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where loads are compared with each other: in one version of a block and one part of the gang, from one pointer,
-    with elements of indices these `strides` apart.
+    """Where loads are compared with each other: in one version of a block and one row of the gang's threads, from one
+    pointer, with elements of indices these `strides` apart.
     """
 
     leader: h.Node
-    part: int
+    row: int
     version: int
     pointer: str
     strides: tuple[int, ...]
@@ -66,22 +66,24 @@ class Prefetches:
     """Which loads of a block are prefetched: of those that are less than a cache line apart, the first."""
 
     def __init__(self, context: GangContext) -> None:
-        self._site = context.site
-        self._made: dict[_Place, list[list[Form]]] = {}
+        self._site, self._gang = context.site, context.gang
+        self._made: dict[_Place, list[tuple[list[Form], int]]] = {}
 
     def is_new(self, pointer: str, run: Run) -> bool:
-        """Whether no load near to this one is prefetched yet in the part of the block that is written."""
+        """Whether no load near to this one is prefetched yet in the parts of the block that are written."""
         site, forms = self._site, [form_of(it.position) for it in run.varying]
         strides = tuple(it.stride for it in run.varying)
-        made = self._made.setdefault(_Place(site.here, site.part, site.version, pointer, strides), [])
-        if any(_is_near(forms, others, strides) for others in made):
+        row, first = divmod(site.part * self._gang.lanes, self._gang.factors[-1])
+        made = self._made.setdefault(_Place(site.here, row, site.version, pointer, strides), [])
+        offset = first * run.step
+        if any(_is_near(forms, others, strides, offset - other) for others, other in made):
             return False
-        made.append(forms)
+        made.append((forms, offset))
         return True
 
 
-def _is_near(forms: Sequence[Form], others: Sequence[Form], strides: Sequence[int]) -> bool:
-    """Whether two positions are less than a cache line apart in memory."""
+def _is_near(forms: Sequence[Form], others: Sequence[Form], strides: Sequence[int], apart: int) -> bool:
+    """Whether two positions of threads whose elements are so many bytes `apart` are less than a cache line apart."""
     distances = [one.distance(other) for one, other in zip(forms, others, strict=True)]
-    total = sum(it * stride for it, stride in zip(distances, strides, strict=True) if it is not None)
+    total = apart + sum(it * stride for it, stride in zip(distances, strides, strict=True) if it is not None)
     return None not in distances and abs(total) < CACHE_LINE
