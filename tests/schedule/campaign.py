@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
+from tests.cpu.test_windows import available
 
 from tinct import InputError
 from tinct.ir.core.verifier import verify
@@ -21,6 +24,8 @@ MOST_TRIES = 250
 """Random decisions for one nest, of which most are illegal for some nests."""
 ALLOWED = 1e-4
 """Floats may differ by this share of the largest result: sums and products in parts are rounded in other places."""
+TIERS = ("gang", "gang", "lane", "auto")
+"""The tiers of the CPU's code, most often that which does most."""
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
@@ -43,7 +48,9 @@ class Checked:
 
 
 def check_seed(seed: int, devices: Sequence[str], most: int) -> Checked:
-    """Compare up to `most` points of the nest of a seed: of f32 for each other seed, else of whole numbers."""
+    """Compare up to `most` points of the nest of a seed: of f32 for each other seed, else of whole numbers. On the CPU
+    each is compiled for some vectors and some tier, unless the environment names these.
+    """
     random = Random(seed)
     sample = random_sample(seed, "f32" if seed % 2 else "i32")
     expected = sample.nest.run(sample.arrays, sizes=sample.sizes)
@@ -57,7 +64,9 @@ def check_seed(seed: int, devices: Sequence[str], most: int) -> Checked:
             assert str(error).startswith("decisions: "), error  # noqa: PT017 (no other error may come)
             continue
         points += 1
-        message = first_difference(lowered, sample, expected, devices)
+        code = {"TINCT_CPU_TARGET": random.choice(available()), "TINCT_CPU_TIER": random.choice(TIERS)}
+        with patch.dict(os.environ, {**code, **os.environ}):
+            message = first_difference(lowered, sample, expected, devices)
         if message is not None:
             problems.append(Problem(seed, message, str(sample.nest), decisions))
         if points == most:
@@ -72,11 +81,16 @@ def first_difference(lowered: LoweredNest, sample: Sample, expected: Arrays, dev
             verify(lowered.core)
             found = lowered.run(sample.arrays, sizes=sample.sizes, device=device)
         except Exception:  # a campaign goes on whatever a stage raises
-            return f"{device}: {traceback.format_exc(limit=-4)}"
+            return f"{device}, {_code()}: {traceback.format_exc(limit=-4)}"
         for name, array in expected.items():
             if not agrees(found[name], array):
-                return f"{device}: {name} is {found[name].tolist()}, not {array.tolist()}"
+                return f"{device}, {_code()}: {name} is {found[name].tolist()}, not {array.tolist()}"
     return None
+
+
+def _code() -> str:
+    """What the CPU's code is for."""
+    return f"{os.environ.get('TINCT_CPU_TARGET')}, {os.environ.get('TINCT_CPU_TIER')}"
 
 
 def agrees(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> bool:
