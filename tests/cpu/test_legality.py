@@ -255,6 +255,8 @@ def reason(text: str) -> str:
 
 
 @pytest.mark.parametrize("expected", [NO_LANES, *(rule.reason for rule in RULES)])
+@pytest.mark.parametrize("cpu_target", ["x86-64-v3", "x86-64-v4"], indirect=True)
+@pytest.mark.usefixtures("cpu_target")
 def test_a_broken_rule_is_the_reason(expected: str) -> None:
     assert reason(FUNCTIONS[expected]) == expected
 

@@ -69,6 +69,8 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("cpu_target", ["x86-64-v3", "x86-64-v4"], indirect=True)
+@pytest.mark.usefixtures("cpu_target")
 def test_prefetches_and_answers(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TINCT_CPU_TIER", "gang")
     copy, compute, lines = CASES[name]

@@ -26,6 +26,7 @@ from tinct.ir.schedule.text import parse_decisions
 from tinct.nests.tuned import lowered_for
 from tinct.tuning import nest_tuning, point_processes
 from tinct.tuning.kernel_tuning import KernelProblem, KernelTask
+from tinct.tuning.measured_rates import rates_of
 from tinct.tuning.nest_task import Task
 from tinct.tuning.nest_tuning import NestProblem
 from tinct.tuning.point_processes import PointProcesses, compile_into_cache, number_of_processes
@@ -199,6 +200,7 @@ def test_prepared_points_are_not_compiled_again(monkeypatch: pytest.MonkeyPatch)
     points = [parse_decisions(it) for it in texts]
     its = problem_of(tinct.parse_nest(ROW_SUMS))
     its.reference = tinct.parse_nest(ROW_SUMS).run(its.data.inputs)
+    rates_of("cpu")  # kernels of their own measure these, the first time
     with its.bench, its.processes(2) as processes:
         assert set(its.prepare(processes, points)) == set(points)
         with monkeypatch.context() as patch:
