@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from tests.cpu.test_windows import available
+from tests.cpu.levels import available
 
 import tinct
 from tinct.backend.cpu.target import compiling_for

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.cpu.test_windows import available
+from tests.cpu.levels import available
 
 import tinct
 from tinct.backend.cpu.gangs import budgets

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from tests.cpu.test_windows import available
+from tests.cpu.levels import available
 
 import tinct
 

@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from tests.cpu.test_windows import available
+from tests.cpu.levels import available
 
 import tinct
 

@@ -6,8 +6,8 @@ from random import Random
 
 import numpy as np
 import pytest
+from tests.cpu.levels import available
 from tests.cpu.test_pieces import costs
-from tests.cpu.test_windows import available
 
 import tinct
 from tinct.backend.cpu.gangs.memory import pieces

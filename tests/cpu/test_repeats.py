@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.cpu.test_windows import available
+from tests.cpu.levels import available
 
 import tinct
 from tinct.backend.cpu.gangs.analysis.live import Knowledge

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.cpu.test_windows import available
+from tests.cpu.levels import available
 
 import tinct
 

@@ -9,12 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.cpu.levels import available
 
 import tinct
 from tinct.backend.cpu.gangs.memory.windows import windows_pay
 from tinct.backend.cpu.machine import costs_so_far
-from tinct.backend.cpu.target import LEVELS, current_target
-from tinct.base.errors import InputError
 
 LANES = 64
 POSITIONS = """
@@ -91,20 +90,6 @@ var<workgroup> counts: array<atomic<u32>, 20>;
     if t < 20u { found[t] = atomicLoad(&counts[t]); }
 }
 """
-
-
-def available() -> list[str]:
-    """The levels that this machine has."""
-    found = list[str]()
-    with pytest.MonkeyPatch.context() as patch:
-        for level in LEVELS:
-            patch.setenv("TINCT_CPU_TARGET", level)
-            try:
-                current_target()
-            except InputError:
-                continue
-            found.append(level)
-    return found
 
 
 def answer(text: str, device: str) -> np.ndarray:

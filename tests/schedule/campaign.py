@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
-from tests.cpu.test_windows import available
+from tests.cpu.levels import available
 
 from tinct import InputError
 from tinct.ir.core.verifier import verify

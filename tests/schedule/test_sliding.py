@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import pytest
-from tests.cpu.test_windows import available
+from tests.cpu.levels import available
 
 from tinct import Nest
 from tinct.ir.schedule.text import parse_decisions
@@ -108,12 +108,17 @@ CASES: dict[str, tuple[Callable[[], Nest], dict[str, npt.NDArray[Any]], str]] = 
 }
 
 
+def problem(name: str) -> tuple[Nest, dict[str, npt.NDArray[Any]], dict[str, int], str]:
+    """A case: its nest, arrays, sizes and decisions."""
+    make, arrays, point = CASES[name]
+    nest = make()
+    return nest, *nest.prepared(arrays, {"h": 19} if name == "every other row" else None), point
+
+
 @pytest.mark.parametrize("device", ["interp", "cpu", "gpu"])
 @pytest.mark.parametrize("name", CASES)
 def test_results_are_the_same(name: str, device: str) -> None:
-    make, arrays, point = CASES[name]
-    nest = make()
-    arrays, sizes = nest.prepared(arrays, {"h": 19} if name == "every other row" else None)
+    nest, arrays, sizes, point = problem(name)
     kernel = nest.lower(point, reassociate=True)
     expected = nest.run(arrays, sizes=sizes, device="interp")["sums"]
     np.testing.assert_array_equal(kernel.run(arrays, sizes=sizes, device=device)["sums"], expected)
@@ -121,9 +126,7 @@ def test_results_are_the_same(name: str, device: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_gangs_of_all_widths_answer_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    make, arrays, point = CASES[name]
-    nest = make()
-    arrays, sizes = nest.prepared(arrays, {"h": 19} if name == "every other row" else None)
+    nest, arrays, sizes, point = problem(name)
     expected = nest.run(arrays, sizes=sizes, device="interp")["sums"]
     monkeypatch.setenv("TINCT_CPU_TIER", "gang")
     for level in available():
@@ -135,9 +138,7 @@ def test_gangs_of_all_widths_answer_the_same(name: str, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("name", CASES)
 def test_invocations_wait_for_each_other(name: str) -> None:
     """There are no races, and nothing is read that was not written."""
-    make, arrays, point = CASES[name]
-    nest = make()
-    arrays, sizes = nest.prepared(arrays, {"h": 19} if name == "every other row" else None)
+    nest, arrays, sizes, point = problem(name)
     kernel = nest.lower(point, sizes=sizes, reassociate=True)
     outputs = nest.run(arrays, sizes=sizes, device="interp")
     buffers = {name: it.ravel() for name, it in {**arrays, **outputs}.items()}

@@ -59,8 +59,7 @@ class NonTemporalStores:
         self._context, self._gang = context, context.gang
         plan = context.plan
         nodes = [it for leader in context.body.level_of for it in context.placed.blocks[leader]]
-        stores = [it for it in nodes if isinstance(it, h.Write) and plan.of(it).is_only_written]
-        self._stores = len(stored_records(stores, plan))
+        self._stores = len(stored_records(nodes, plan))
         self._waits = any(isinstance(it, h.Atomic) and plan.of(it).is_shared for it in nodes)
 
     def fill_lines(self, run: Run) -> bool:
