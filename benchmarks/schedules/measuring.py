@@ -188,7 +188,7 @@ def _ways(
         except Rejected as error:
             raise click.ClickException(f"{problem.name}, {name}: {error}") from None
         _check(f"{problem.name}, {name}", expected, found)
-        ways[name] = partial(_seconds_of, bench, job)
+        ways[name] = partial(bench.once, job)
     if run.device != "cpu" and Library.has(problem.name):
         library = Library(problem.name, inputs)
         _check(f"{problem.name}, {LIBRARY}", expected, library.result())
@@ -206,10 +206,6 @@ def _timed(call: Callable[[], object]) -> Way:
         return time.perf_counter() - started
 
     return seconds
-
-
-def _seconds_of(bench: Bench, job: Job) -> float:
-    return bench.by_turns([job], 1)[0]
 
 
 def _rounds(ways: Mapping[str, Way], run: Run, limits: Callable[[], None]) -> dict[str, list[float]]:

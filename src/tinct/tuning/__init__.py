@@ -5,7 +5,8 @@
 - `decision_space`: the points of a nest. `choices` and `moves` are the tables of what can be decided: a new kind of
   decision is one function in one of them.
 - `cost`, `rates`: what a point takes at least, and probably, from what the device was measured to do.
-- `bench`: points are timed on buffers that stay on the device, and their results compared.
+- `bench`: points are timed on buffers that stay on the device, and their results compared. `pace`: whether the machine
+  became slower or faster meanwhile.
 - `trial_data`: the sizes and inputs that points of a nest are checked with.
 - `kept`: results on disk. `nest_tuning`, `kernel_tuning`: the two uses.
 """

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
+from random import Random
 from statistics import median
 from types import TracebackType
 from typing import Any, Final, Literal, TypeAlias, TypeVar
@@ -22,6 +23,7 @@ from ..sessions import Buffer, Session
 from ..sessions.calls import Constants, Options
 from ..sessions.gpu_replay import GpuReplay, replay_of
 from ..sessions.launches import Launch
+from .pace import Pace
 from .rejected import failed
 
 T = TypeVar("T")
@@ -38,10 +40,14 @@ LATER: Final = 5.0
 _LONGEST_TIMING: Final = 3.0
 _LONGEST_BY_TURNS: Final = 10.0
 """Seconds that timing a job again and again may take, and timing several by turns: each is timed once in any case."""
-_LEAST: Final = 3e-4
-"""Seconds that one timing takes at least: shorter dispatches are repeated."""
+_LEAST: Final = 2e-3
+"""Seconds that one timing takes at least on the CPU: shorter dispatches are repeated. Where arrays are about as large as
+a cache, times are steady only after some dispatches of the same kernel.
+"""
+_LEAST_ONCE: Final = 3e-4
+"""The same where a single dispatch is timed, to be compared with other programs."""
 _GPU_LEAST: Final = 4e-3
-"""The same for a GPU, which begins slowly."""
+"""Seconds of a timing on a GPU, which begins slowly."""
 _TURNS: Final = 2000
 _LEAST_OF_TURNS: Final = 5e-4
 """The turns of a kernel's loop at first, and the seconds that all of them take at least."""
@@ -70,7 +76,7 @@ def shortest_time(device: str, job: Job, values: Mapping[str, npt.NDArray[Any]])
         bench.results(job, [], inf)
         until, best = time.monotonic() + _LONGEST_ALONE, inf
         for _ in range(_MOST_ALONE):
-            best = min(best, bench.by_turns([job], 1)[0])
+            best = min(best, bench.once(job))
             if time.monotonic() > until:
                 break
         return best
@@ -157,6 +163,11 @@ class Bench:
     """The launches of the jobs that were run last: binding a kernel takes as long as a short dispatch."""
     _replays: dict[Job, GpuReplay | None] = field(default_factory=dict[Job, "GpuReplay | None"])
     """The same launches, prepared to be replayed on a GPU; None where that cannot be."""
+    _reference: Job | None = None
+    """A job that is timed again after others, to tell the pace of the machine: the first one, until another one is far
+    faster.
+    """
+    _pace: Pace = field(default_factory=Pace)
 
     def __enter__(self) -> Bench:
         return self
@@ -196,40 +207,70 @@ class Bench:
         return self._guarded(run)
 
     def seconds(self, job: Job, best: float) -> float:
-        """The time of a job, the shortest of several. It has run before. Raises Rejected."""
+        """The time of a job, the shortest of several. It has run before. Raises Rejected.
+
+        If a job that was timed before takes another time by now, the machine has changed. What is returned is what the
+        job would have taken then.
+        """
 
         def run() -> float:
-            first = self._timed(job, 1)
-            if first > _HOPELESS * best:
-                return first
-            first = min(first, self._timed(job, 1))
-            if first > max(_SLOW * best, _CHEAP):
-                return first
-            repeats = self._repeats(first)
-            runs = min(_RUNS, int(_LONGEST_TIMING / (first * repeats)))
-            return min([first, *(self._timed(job, repeats) for _ in range(runs))])
+            best_now = best * self._pace.factor
+            found = self._shortest(job, best_now)
+            if self._reference is None or found * _HOPELESS < self._pace.last:
+                self._reference, self._pace = job, Pace(found)
+            elif found <= _HOPELESS * best_now:
+                self._pace.note(self._again(self._reference))
+            return found / self._pace.factor
 
         return self._guarded(run)
 
+    def _again(self, job: Job) -> float:
+        """The time of a job that was timed before: the shortest of as many timings, unless they take long."""
+        first = self._timed(job, 1)
+        return min(first, self._timed(job, 1)) if first > _CHEAP else self._shortest(job, inf)
+
+    def _shortest(self, job: Job, best: float) -> float:
+        """The shortest of several timings; of few, for a job that takes much longer than the best."""
+        first = self._timed(job, 1)
+        if first > _HOPELESS * best:
+            return first
+        first = min(first, self._timed(job, 1))
+        if first > max(_SLOW * best, _CHEAP):
+            return first
+        repeats = self._repeats(first)
+        runs = min(_RUNS, int(_LONGEST_TIMING / (first * repeats)))
+        return min([first, *(self._timed(job, repeats) for _ in range(runs))])
+
+    def once(self, job: Job) -> float:
+        """The time of a single run; the mean of some, if they are very short."""
+        return self._timed(job, self._repeats(self._timed(job, 1), _LEAST_ONCE))
+
     def by_turns(self, jobs: Sequence[Job], rounds: int) -> list[float]:
-        """The median time of each of several jobs, one after another in each round. There are fewer rounds of jobs that
-        take seconds.
+        """The median time of each of several jobs, in rounds of all of them. There are fewer rounds of jobs that take
+        seconds.
+
+        The order of the jobs is another one in each round, and what caches have of the job before is not timed: a job
+        runs several times, and the first time is not counted unless it is long.
         """
         first = [self._timed(it, 1) for it in jobs]
         repeats = [self._repeats(it) for it in first]
         whole = sum(seconds * count for seconds, count in zip(first, repeats, strict=True))
         times: list[list[float]] = [[] for _ in jobs]
+        random = Random(0)
         for _ in range(max(1, min(rounds, int(_LONGEST_BY_TURNS / max(whole, 1e-9))))):
-            for number, job in enumerate(jobs):
-                times[number].append(self._timed(job, repeats[number]))
+            for number in random.sample(range(len(jobs)), len(jobs)):
+                if first[number] < _CHEAP and not self.restored:
+                    self._timed(jobs[number], 1)
+                times[number].append(self._timed(jobs[number], repeats[number]))
         return [median(it) for it in times]
 
     # One run
 
-    def _repeats(self, seconds: float) -> int:
+    def _repeats(self, seconds: float, least: float = _LEAST) -> int:
+        """How often a job that takes so long is repeated in a timing, of which one takes at least so long on the CPU."""
         if self.restored:
             return 1
-        return _repeats(seconds, _LEAST, _MOST_REPEATS) if self.device == "cpu" else repeats_on_gpu(seconds)
+        return _repeats(seconds, least, _MOST_REPEATS) if self.device == "cpu" else repeats_on_gpu(seconds)
 
     def _timed(self, job: Job, repeats: int) -> float:
         """The seconds of a run, the mean of some: on a GPU those on its own clock, where that is possible."""

@@ -36,7 +36,8 @@ from .trial_data import TrialData
 _ROUNDS: Final = 7
 _MANY_ROUNDS: Final = 41
 _COMPARING: Final = 2.0
-"""How often the fastest points are measured by turns: often where that takes at most so many seconds."""
+"""How often the fastest points are measured by turns, and how often at most if that takes not more than so many seconds.
+"""
 _LONGEST: Final = 10.0
 _SHORTEST: Final = 2.0
 _POINTS: Final = 20
@@ -219,9 +220,11 @@ class NestProblem:
         """The seconds of points that were measured before, by turns; infinite for one that is wrong at small sizes."""
         right = [it for it in points if self._is_right(it)]
         jobs = [self.job(it) for it in right]
+        begun = time.perf_counter()
         found = self.bench.by_turns(jobs, _ROUNDS)
-        if _MANY_ROUNDS * sum(found) < _COMPARING:
-            found = self.bench.by_turns(jobs, _MANY_ROUNDS)
+        rounds = int(_COMPARING * _ROUNDS / (time.perf_counter() - begun))
+        if rounds > _ROUNDS:
+            found = self.bench.by_turns(jobs, min(rounds, _MANY_ROUNDS))
         times = dict(zip(right, found, strict=True))
         return [times.get(it, inf) for it in points]
 

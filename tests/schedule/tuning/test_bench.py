@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -92,6 +93,7 @@ def test_few_jobs_stay_bound(bound: Bound, values: dict[str, object]) -> None:
     jobs = [job() for _ in range(40)]
     with Bench("cpu", values) as bench:
         bench.by_turns(jobs, 1)
+        bench.by_turns(jobs[-32:], 1)
         before = len(bound.kernels)
         bench.by_turns(jobs[-32:], 1)
         assert len(bound.kernels) == before
@@ -120,6 +122,65 @@ def test_how_often_a_job_is_timed(
     monkeypatch.setattr(Bench, "_timed", lambda *_: left.pop(0))
     assert Bench("cpu", {}).seconds(job(), best) == expected
     assert len(times) - len(left) == count
+
+
+def timed(monkeypatch: pytest.MonkeyPatch, times: Mapping[Job, float], slower: Sequence[float]) -> list[Job]:
+    """Have jobs take so long; `slower` has what all times are multiplied by, timing after timing, and then for good.
+    Returns the jobs in the order of their timings.
+    """
+    found: list[Job] = []
+
+    def took(_: Bench, it: Job, repeats: int) -> float:
+        found.append(it)
+        return times[it] * slower[min(len(found), len(slower)) - 1]
+
+    monkeypatch.setattr(Bench, "_timed", took)
+    return found
+
+
+@pytest.mark.parametrize("slower", [2.0, 0.5])
+@pytest.mark.parametrize("seconds", [1e-3, 0.1])
+def test_times_are_those_of_the_machine_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, slower: float
+) -> None:
+    """After some jobs that were measured while it is slower or faster."""
+    first, second = job(), job()
+    times = {first: seconds, second: 0.9 * seconds}
+    timed(monkeypatch, times, [1.0] * 60 + [slower])
+    bench = Bench("cpu", {})
+    found = [bench.seconds(it, inf) for it in (first, *[second] * 12)]
+    assert found[:2] == [times[first], times[second]]
+    assert found[-1] == pytest.approx(times[second])
+
+
+def test_a_single_slow_timing_says_nothing_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = job(), job()
+    times = {first: 1e-3, second: 2e-3}
+    timed(monkeypatch, times, [*[1.0] * 20, *[3.0] * 10, 1.0])  # those of the first one, after the second
+    bench = Bench("cpu", {})
+    assert [bench.seconds(it, inf) for it in (first, second, second, second)] == [1e-3, 2e-3, 2e-3, 2e-3]
+
+
+def test_a_job_that_is_far_faster_tells_the_pace_from_then_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow, fast, last = job(), job(), job()
+    found = timed(monkeypatch, {slow: 0.5, fast: 1e-3, last: 2e-3}, [1.0])
+    bench = Bench("cpu", {})
+    assert [bench.seconds(it, inf) for it in (slow, fast, last)] == [0.5, 1e-3, 2e-3]
+    assert found[-1] is fast
+    assert slow not in found[found.index(fast) :]
+
+
+def test_jobs_by_turns_have_another_order_in_each_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a job leaves in caches serves or hinders the next one, which shall not always be the same; and a job that
+    does not take long runs once before it is timed, since then caches hold what it left itself.
+    """
+    jobs = [job() for _ in range(4)]
+    found = timed(monkeypatch, dict(zip(jobs, (1e-3, 2e-3, 3e-3, 0.5), strict=True)), [1.0])
+    assert Bench("cpu", {}).by_turns(jobs, 5) == [1e-3, 2e-3, 3e-3, 0.5]
+    rounds = [tuple(found[begin : begin + 7]) for begin in range(4, len(found), 7)]
+    assert len(rounds) == 5
+    assert len(set(rounds)) > 1
+    assert all(Counter(it) == Counter([*jobs, *jobs[:3]]) for it in rounds)
 
 
 @pytest.mark.parametrize(("seconds", "once", "by_turns"), [(0.01, 10, 1 + 7), (5.0, 2, 1 + 2), (60.0, 2, 1 + 1)])

@@ -18,6 +18,7 @@ from tinct.nests.lowered import LoweredNest
 from tinct.tuning import bench, nest_tuning
 from tinct.tuning.nest_task import Task, size_class
 from tinct.tuning.nest_tuning import NestProblem
+from tinct.tuning.rates import ASSUMED
 from tinct.tuning.rejected import Rejected
 from tinct.tuning.small_checks import structure
 
@@ -69,7 +70,10 @@ def test_a_wrong_candidate_is_found_at_small_sizes() -> None:
     assert found.value.status == "wrong"
 
 
-def test_costs_know_whether_products_and_sums_are_fused() -> None:
+def test_costs_know_whether_products_and_sums_are_fused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a processor with fast caches: on another one, loading may take longer than computing in both ways."""
+    rates = replace(ASSUMED, lanes=16, registers=32, memory=2e11, cached=2e12)
+    monkeypatch.setattr(nest_tuning, "rates_of", lambda _: rates)
     nest = tinct.Nest("product")
     i, j, k = nest.dim("m", "i"), nest.dim("n", "j"), nest.dim("inner", "k")
     terms = nest.load("a", "f32", [i, k]) * nest.load("b", "f32", [k, j])
