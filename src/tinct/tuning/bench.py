@@ -41,8 +41,8 @@ _LONGEST_TIMING: Final = 3.0
 _LONGEST_BY_TURNS: Final = 10.0
 """Seconds that timing a job again and again may take, and timing several by turns: each is timed once in any case."""
 _LEAST: Final = 2e-3
-"""Seconds that one timing takes at least on the CPU: shorter dispatches are repeated. Where arrays are about as large as
-a cache, times are steady only after some dispatches of the same kernel.
+"""Seconds that one timing takes at least on the CPU: shorter dispatches are repeated. Where arrays are about as large
+as a cache, times are steady only after some dispatches of the same kernel.
 """
 _LEAST_ONCE: Final = 3e-4
 """The same where a single dispatch is timed, to be compared with other programs."""
@@ -267,7 +267,7 @@ class Bench:
     # One run
 
     def _repeats(self, seconds: float, least: float = _LEAST) -> int:
-        """How often a job that takes so long is repeated in a timing, of which one takes at least so long on the CPU."""
+        """How often a job that takes so long is repeated in a timing, which takes at least so long on the CPU."""
         if self.restored:
             return 1
         return _repeats(seconds, least, _MOST_REPEATS) if self.device == "cpu" else repeats_on_gpu(seconds)

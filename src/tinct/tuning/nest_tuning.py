@@ -36,7 +36,8 @@ from .trial_data import TrialData
 _ROUNDS: Final = 7
 _MANY_ROUNDS: Final = 41
 _COMPARING: Final = 2.0
-"""How often the fastest points are measured by turns, and how often at most if that takes not more than so many seconds.
+"""How often the fastest points are measured by turns, and how often at most, if that takes no more than so many
+seconds.
 """
 _LONGEST: Final = 10.0
 _SHORTEST: Final = 2.0
