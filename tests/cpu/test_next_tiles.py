@@ -39,12 +39,12 @@ CASES = {
     "several lines": (COPY, ALONG.replace("TURNS", "4u"), 12),
     "lines of half of the rows": (COPY, ALONG.replace("TURNS", "17u"), 3),
     "two tiles": (
-        COPY.replace("= x[", "= x[2048u + w.x * 128u + r * 200u + s * 16u + t] + x["),
+        COPY.replace("= x[", "= x[2048u + w.x * 128u + r * 208u + s * 16u + t] + x["),
         ALONG.replace("TURNS", "8u"),
         12,
     ),
     "no time for a second tile": (
-        COPY.replace("= x[", "= x[2048u + w.x * 128u + r * 200u + s * 16u + t] + x["),
+        COPY.replace("= x[", "= x[2048u + w.x * 128u + r * 208u + s * 16u + t] + x["),
         ALONG.replace("TURNS", "8u").replace("j < 20u", "j < 1u").replace("r < 6u", "r < 3u"),
         6,
     ),
@@ -53,6 +53,8 @@ CASES = {
         ALONG.replace("TURNS", "8u") + "\nworkgroupBarrier();\n" + ALONG.replace("TURNS", "8u"),
         6,
     ),
+    "rows that begin within a line": (COPY.replace("+ s * 16u", "+ 13u + s * 16u"), ALONG.replace("TURNS", "8u"), 9),
+    "rows that begin anywhere in a line": (COPY.replace("512u", "509u"), ALONG.replace("TURNS", "8u"), 9),
     "one long row": (ONE_ROW, ALONG.replace("TURNS", "8u"), 4),
     "turns that are not known": (COPY, ALONG.replace("TURNS", "n"), 0),
     "positions from data": (

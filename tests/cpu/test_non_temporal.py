@@ -188,6 +188,7 @@ def test_they_are_what_the_processor_has() -> None:
         "for (var i = 0u; i < x[0] % 7u; i += 64u) { y[i + id.x] = x[i]; }",
         "for (var i = 3u; i < x[0] % 7u; i++) { for (var k = 0u; k < 9u; k++) { y[(i * x[1] + k) * 64 + id.x] = k; } }",
         "var at = id.x; for (var i = 0u; i < x[0] % 7u; i++) { y[at] = x[i]; at += 128u; }",
+        "for (var i = 0u; i < x[0] % 7u; i++) { if i * 64u + id.x < x[1] % 500u { y[i * 64u + id.x] = x[i]; } }",
     ],
 )
 @pytest.mark.parametrize("cpu_target", ["x86-64-v3", "x86-64-v4"], indirect=True)

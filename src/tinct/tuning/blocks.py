@@ -33,8 +33,9 @@ _ROWS_OF_WINDOWS: Final = (1, 2, 3, 4, 6, 8, 12)
 """The same of a block of a stencil."""
 _VECTORS_OF_WINDOWS: Final = (1, 2)
 """The vectors that the invocations fill where what is summed up is written out."""
-_MOST_WRITTEN: Final = 8
-"""The longest window that is written out."""
+_SHORT: Final = 8
+_MOST_WRITTEN: Final = 32
+"""The longest window of which blocks may have many rows, and the longest one that is written out at all."""
 _ROW: Final = 128
 """Outputs along a row of blocks that one workgroup computes by turns."""
 _ACROSS: Final = (4, 8)
@@ -124,6 +125,10 @@ def windows(facts: Facts) -> Iterator[Decisions]:
                 for block in _of_window(several, along, other, facts.lanes, _MOST_SUMS // count):
                     made = facts.with_levels(Decisions((), ()), block)
                     yield replace(made, order=facts.order_of_blocks(block), peeled=peeled)
+                    if not across and any(facts.extents[it] > _SHORT for it in window):  # blocks are small
+                        turned = _turned(facts, block, along)
+                        made = facts.with_levels(Decisions((), ()), turned)
+                        yield replace(made, order=facts.order_of_blocks(turned), peeled=peeled)
                     if not across:
                         for copied in _with_copies(facts, block, along, {along, other, *window}):
                             yield copied

@@ -17,7 +17,7 @@ from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.stages import stages_of
 from ..transforms.schedule.tasks import Carry
 from .blocks import blocks, by_turns, passes, tree_level, unrolled_level, whole_rows, windows
-from .choices import CHOICES, MOVES, Facts, other_sharing, sequential
+from .choices import CHOICES, MOVES, Facts, other_peels, other_sharing, sequential
 from .hardware_blocks import streams, tiles
 from .level_patterns import Levels
 from .search import Cost
@@ -108,13 +108,24 @@ class DecisionSpace:
         others = (self.simple(), self.shared(), self.by_rows(), *self.windowed(), *self.across_rows())
         others = (*others, *self.by_turns(structured), *self.fitting(structured))
         made = (*structured[: _MOST_LARGE if is_software else 1], *others)
-        legal = list(self._legal(made))
+        legal = list(self._legal(made if is_software else map(self._without_tails, made)))
         if is_software:
             legal.sort(key=self._expected)
         return list(dict.fromkeys((*self._legal(self.kept), *legal)))
 
     def _expected(self, point: Decisions) -> float:
         return self.cost(point).expected
+
+    def _without_tails(self, point: Decisions) -> Decisions:
+        """The point whose loops over what is carried test no iteration, but for the last turn, which is apart; the
+        point itself where that is not legal. The model knows no masks.
+        """
+        if not self.is_legal(point):
+            return point
+        decided = self.facts.decided(point)
+        tails = (it for it in self.facts.extents if it in self.facts.carried and decided.is_padded(it))
+        peeled = replace(point, peeled=tuple(dict.fromkeys((*point.peeled, *tails))))
+        return peeled if self.is_legal(peeled) else point
 
     def simple(self) -> Decisions:
         """Workgroups for all dimensions that nothing is carried along, at most three, and invocations for the last."""
@@ -248,7 +259,8 @@ class DecisionSpace:
         return list(self._legal((self.simple(), *random.sample(structured, min(count, len(structured))))))
 
     def refined(self, point: Decisions) -> Iterator[Decisions]:
-        """The point with other numbers of iterations written out in each turn of a loop.
+        """The point with other numbers of iterations written out in each turn of a loop, and with other iterations
+        peeled.
 
         What that saves depends on how the loop is compiled, which no model knows.
         """
@@ -256,6 +268,7 @@ class DecisionSpace:
             if first.execution is Execution.LOOP and name in self.facts.extents:
                 counts = self._turns(name, (rest[0].factor or 1) if _has_turns(rest) else 1)
                 yield from self._legal(self._with_turns(point, name, it) for it in counts)
+        yield from self._legal(other_peels(self.facts, point))
 
     def _turns(self, name: str, now: int) -> list[int]:
         """Other numbers of iterations that a turn of a loop may have: few, and odd ones only if none is left over."""

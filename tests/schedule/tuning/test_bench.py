@@ -105,14 +105,16 @@ def test_few_jobs_stay_bound(bound: Bound, values: dict[str, object]) -> None:
     ("times", "best", "expected", "count"),
     [
         (
-            [2e-3, 1.5e-3, 1.2e-3, 1e-3] + [1.1e-3] * 6,
+            [2e-3, 1.5e-3, 1.2e-3, 1e-3] + [1.1e-3] * 7,
             1e-3,
             1e-3,
-            10,
+            11,
         ),  # the first ones are slower, whatever they are of
-        ([4e-3], 1e-3, 4e-3, 1),
+        ([1.2e-4, 1.4e-5] + [1.1e-5] * 9, 2e-5, 1.1e-5, 11),
+        ([4e-3, 3.5e-3], 1e-3, 3.5e-3, 2),
+        ([80e-3], 20e-3, 80e-3, 1),
         ([40e-3, 32e-3], 20e-3, 32e-3, 2),  # where it takes long, slow points are left soon
-        ([2e-3, 1.9e-3] + [1.8e-3] * 8, inf, 1.8e-3, 10),
+        ([2e-3, 1.9e-3] + [1.8e-3] * 9, inf, 1.8e-3, 11),
     ],
 )
 def test_how_often_a_job_is_timed(

@@ -97,6 +97,20 @@ def test_windows_are_written_out_along_rows() -> None:
     assert max(costs) <= 1.5 * min(costs)
 
 
+def test_small_blocks_of_long_windows_are_computed_by_turns() -> None:
+    """Seventeen elements leave room for few rows: one workgroup for each block would take as long as the block."""
+    nest = Nest("weighted")
+    y, x, k = nest.dim("h", "y"), nest.dim("w", "x"), nest.dim(17, "k")
+    near = nest.load("u", "f32", [y + k, x], extents=[nest.size("h") + 16, "w"])
+    nest.store("v", nest.reduce("+", near * nest.load("weights", "f32", [k]), on=[k]), [y, x])
+    facts = Facts(nest.ir, {"h": 512, "w": 512}, reassociate=True)
+    space = DecisionSpace(facts, lambda it: cost_of(it, ASSUMED, contract=True))
+    found = [print_decisions(it) for it in windows(facts) if space.is_legal(it)]
+    block = "k: unrolled\ny: workgroup * unrolled(6)\nx: workgroup * loop(4) * unrolled(2) * invocation(16)\n"
+    assert any("order: x.1, k.0, y.1, x.2" in it and block.splitlines() == it.splitlines()[:3] for it in found)
+    assert not any("unrolled(12)\nx: workgroup * unrolled(2)" in it for it in found)  # 408 points written out
+
+
 def convolution() -> Nest:
     nest = Nest("convolution")
     o, y, x = nest.dim("outputs", "o"), nest.dim("h", "y"), nest.dim("w", "x")
@@ -130,7 +144,7 @@ def test_what_a_window_reads_serves_several_outputs() -> None:
 def test_details_are_turns_of_loops_that_are_written_out() -> None:
     """Few iterations, those of an odd number only where it divides the size; none of a nest that carries nothing."""
     space = space_of({"m": 512, "n": 512, "inner": 333})
-    block = "i: workgroup * unrolled(6)\nj: workgroup * invocation(16)\n"
+    block = "i: workgroup * unrolled(8)\nj: workgroup * invocation(16)\n"
     found = [print_decisions(it) for it in space.refined(parse_decisions(block + "order: k.0, i.1"))]
     assert [line for it in found for line in it.splitlines() if line.startswith("k:")] == [
         f"k: loop * unrolled({count})" for count in (2, 4, 3)
@@ -140,18 +154,34 @@ def test_details_are_turns_of_loops_that_are_written_out() -> None:
     assert print_decisions(again) == print_decisions(parse_decisions("k: loop\n" + block + "order: k.0, i.1"))
 
     shared = "i: workgroup\nj: workgroup * invocation(16)\nk: loop * unrolled(4) * tree(2)\norder: k.0, k.1, k.2"
-    others = [print_decisions(it) for it in space.refined(parse_decisions(shared))]
+    others = [print_decisions(it) for it in space.refined(parse_decisions(shared)) if not it.peeled]
     assert [it.splitlines()[0] for it in others] == [
         "k: loop * tree(2)",
         "k: loop * unrolled(2) * tree(2)",
         "k: loop * unrolled(3) * tree(2)",
     ]
     assert "order: k.0, k.1, k.2\n" in others[1]
-    assert not list(space.refined(parse_decisions("i: workgroup\nj: workgroup\nk: unrolled(4) * tree(2)")))
+    written = parse_decisions("i: workgroup\nj: workgroup\nk: unrolled(4) * tree(2)")
+    space = space_of({"m": 512, "n": 512, "inner": 8})
+    assert space.is_legal(written)
+    assert not list(space.refined(written))
+
+
+def test_details_are_iterations_that_are_peeled() -> None:
+    """Where blocks go beyond the end of a dimension, or what is peeled is not."""
+    space = space_of({"m": 512, "n": 512, "inner": 333})
+    block = "k: loop * tree(2)\ni: workgroup * unrolled(6)\nj: workgroup * invocation(16)\norder: k.0, i.1, k.1\n"
+
+    def peeled(text: str) -> list[str]:
+        found = (print_decisions(it).removeprefix(block) for it in space.refined(parse_decisions(text)))
+        return [it.strip() for it in found if "unrolled" not in it]
+
+    assert peeled(block) == ["peel i", "peel k"]
+    assert peeled(block + "peel k") == ["peel k, i", ""]
 
 
 def test_only_short_windows_are_written_out() -> None:
-    for nest, sizes in ((stencil(4), {"h": 64, "w": 64}), (product(), {"m": 64, "n": 64, "inner": 4})):
+    for nest, sizes in ((stencil(16), {"h": 64, "w": 64}), (product(), {"m": 64, "n": 64, "inner": 4})):
         assert not list(windows(Facts(nest.ir, sizes, reassociate=True)))
 
 

@@ -165,7 +165,15 @@ def _new_part(placed: Placement, plan: StoragePlan, read: h.Read, leader: h.Node
     new = min(moved, span)
     bytes_of = Form({node: factor * stride for node, factor in first.terms.items()}, first.constant * stride)
     is_in_loop = bool(placed.loops.around[fork])
-    return NextTile(storage, position, bytes_of, moved, span - new, is_in_loop, rows, apart, -(-new // CACHE_LINE))
+    lines = _lines(bytes_of, span - new, apart, new)
+    return NextTile(storage, position, bytes_of, moved, span - new, is_in_loop, rows, apart, lines)
+
+
+def _lines(first: Form, known: int, apart: int, new: int) -> int:
+    """How many cache lines the `new` bytes after the `known` ones lie in at most, in rows that are so far `apart`."""
+    is_fixed = all(factor % CACHE_LINE == 0 for factor in (*first.terms.values(), apart))
+    before = (first.constant + known) % CACHE_LINE if is_fixed else CACHE_LINE - 1
+    return -(-(before + new) // CACHE_LINE)
 
 
 def _dimensions(

@@ -482,11 +482,11 @@ class GangMemory(LaneVectors):
             else:
                 self._interleaved.store(start, period, given, mask)
 
-        is_cheap = period == 1 and (self._values.is_rare() or not self._masked_stores_are_slow)
-        if mask is None or is_cheap:
-            store(mask)
-        else:
+        gains_from_all = period > 1 or (not self._values.is_rare() and (is_past or self._masked_stores_are_slow))
+        if mask is not None and gains_from_all:
             self._if_full(mask, store)
+        else:
+            store(mask)
         return ()
 
     def _if_full(self, mask: str, store: Callable[[str | None], None]) -> None:
