@@ -161,7 +161,7 @@ def test_details_are_turns_of_loops_that_are_written_out() -> None:
         "k: loop * unrolled(3) * tree(2)",
     ]
     assert "order: k.0, k.1, k.2\n" in others[1]
-    written = parse_decisions("i: workgroup\nj: workgroup\nk: unrolled(4) * tree(2)")
+    written = parse_decisions("i: workgroup\nj: workgroup\nk: unrolled")
     space = space_of({"m": 512, "n": 512, "inner": 8})
     assert space.is_legal(written)
     assert not list(space.refined(written))
