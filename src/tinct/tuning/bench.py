@@ -67,6 +67,9 @@ _CHEAP: Final = 0.01
 to 2.3 times as long as later ones, and the second up to 1.5 times (softmax, 1 ms, on an Intel Xeon with 2 cores), or 10
 and 2 times (matrix by vector, 12 µs, on a Zen 5 with 2 cores).
 """
+_AGAIN: Final = 3
+_LONGEST_AGAIN: Final = 0.1
+"""Timings of the job that tells the pace of the machine, after its first one, and the seconds that they take at most."""
 
 
 def shortest_time(device: str, job: Job, values: Mapping[str, npt.NDArray[Any]]) -> float:
@@ -226,9 +229,11 @@ class Bench:
         return self._guarded(run)
 
     def _again(self, job: Job) -> float:
-        """The time of a job that was timed before: the shortest of as many timings, unless they take long."""
+        """The time of a job that was timed before, the shortest of few timings."""
         first = self._timed(job, 1)
-        return min(first, self._timed(job, 1)) if first > _CHEAP else self._shortest(job, inf)
+        repeats = self._repeats(first)
+        runs = min(_AGAIN, int(_LONGEST_AGAIN / (first * repeats)))
+        return min([first, *(self._timed(job, repeats) for _ in range(runs))])
 
     def _shortest(self, job: Job, best: float) -> float:
         """The shortest of several timings; of few, for a job that takes much longer than the best."""
