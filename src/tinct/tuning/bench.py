@@ -69,7 +69,7 @@ and 2 times (matrix by vector, 12 µs, on a Zen 5 with 2 cores).
 """
 _AGAIN: Final = 3
 _LONGEST_AGAIN: Final = 0.1
-"""Timings of the job that tells the pace of the machine, after its first one, and the seconds that they take at most."""
+"""Timings of the job that tells the pace of the machine, beside the first one, and the seconds that they may take."""
 
 
 def shortest_time(device: str, job: Job, values: Mapping[str, npt.NDArray[Any]]) -> float:
