@@ -108,7 +108,7 @@ class DecisionSpace:
         others = (self.simple(), self.shared(), self.by_rows(), *self.windowed(), *self.across_rows())
         others = (*others, *self.by_turns(structured), *self.fitting(structured))
         made = (*structured[: _MOST_LARGE if is_software else 1], *others)
-        legal = list(self._legal(made if is_software else map(self._without_tails, made)))
+        legal = list(self._legal(map(self._without_tails, made) if self.facts.gpu is None else made))
         if is_software:
             legal.sort(key=self._expected)
         return list(dict.fromkeys((*self._legal(self.kept), *legal)))
@@ -118,7 +118,7 @@ class DecisionSpace:
 
     def _without_tails(self, point: Decisions) -> Decisions:
         """The point whose loops over what is carried test no iteration, but for the last turn, which is apart; the
-        point itself where that is not legal. The model knows no masks.
+        point itself where that is not legal. The model does not know what masks cost a processor.
         """
         if not self.is_legal(point):
             return point
