@@ -111,6 +111,10 @@ class Shapes:
         """The lanes that pass each block."""
         self.edge_keys: dict[BlockEdge, Key] = {}
         self.item_keys: dict[Item, Key] = {}
+        self._all = Key()
+        """The lanes of the gang."""
+        self._branches: dict[Key, h.Node] = {}
+        """The blocks at whose ends the lanes part that pass others."""
         self._solve()
 
     def at(self, node: h.Node, leader: h.Node) -> Shape:
@@ -162,7 +166,8 @@ class Shapes:
             count = len(self.divergent)
             self.keys.clear()
             self.edge_keys.clear()
-            self._find_keys_of_level(self.body.top, Key())
+            self._branches.clear()
+            self._find_keys_of_level(self.body.top, self._all)
             again = len(self.divergent) > count
 
     def _find_keys_of_level(self, level: Level, entry: Key) -> None:
@@ -176,6 +181,8 @@ class Shapes:
             is_split = self.splits(item.leader)
             for edge in self.body.outgoing[item.leader]:
                 self.edge_keys[edge] = Key() if is_split or self._leaves_divergent(edge) else key
+                if is_split and not self._leaves_divergent(edge):
+                    self._branches[self.edge_keys[edge]] = item.leader
         if level.is_loop and level not in self.divergent and any(self.edge_keys[it] is not entry for it in level.exits):
             self.divergent.add(level)
 
@@ -194,6 +201,19 @@ class Shapes:
 
     def _leaves_divergent(self, edge: BlockEdge) -> bool:
         return any(it in self.divergent and edge.target not in it.leaders for it in self.body.enclosing(edge.source))
+
+    def are_of_positions(self, key: Key) -> bool:
+        """Whether only positions decide which lanes have a key, as where bounds of a problem are tested: of most gangs all
+        lanes do, or none.
+        """
+        while key in self._branches:
+            leader = self._branches[key]
+            exit = self._placed.exits[leader]
+            assert isinstance(exit, h.If)
+            if not is_of_positions(exit.condition, lambda it, at=leader: self._is_linear(self.at(it, at))):
+                return False
+            key = self.keys[leader]
+        return key is self._all
 
     # Shapes of values
 

@@ -58,6 +58,10 @@ class ValueQueries(Protocol):
         """Whether accesses shall have short forms: in rare code, and where the function has much code already."""
         ...
 
+    def are_lanes_of_positions(self) -> bool:
+        """Whether only positions decide which lanes pass the current block: then it is mostly all of them, or none."""
+        ...
+
     def moves_on(self, varying: Sequence[VaryingIndex], size: int) -> bool:
         """Whether each iteration of each loop around the current code accesses other bytes, `size` for each gang."""
         ...

@@ -482,7 +482,8 @@ class GangMemory(LaneVectors):
             else:
                 self._interleaved.store(start, period, given, mask)
 
-        gains_from_all = period > 1 or (not self._values.is_rare() and (is_past or self._masked_stores_are_slow))
+        may_be_past = is_past and self._values.are_lanes_of_positions()
+        gains_from_all = period > 1 or (not self._values.is_rare() and (may_be_past or self._masked_stores_are_slow))
         if mask is not None and gains_from_all:
             self._if_full(mask, store)
         else:

@@ -355,6 +355,10 @@ class GangValues:
         """See `addresses.ValueQueries`."""
         return self._site.is_rare or self.out.size > budgets.RICH
 
+    def are_lanes_of_positions(self) -> bool:
+        """See `addresses.ValueQueries`."""
+        return self._shapes.are_of_positions(self._site.key)
+
     def moves_on(self, varying: Sequence[VaryingIndex], size: int) -> bool:
         """See `addresses.ValueQueries`."""
         *inner, _ = self._shapes.body.enclosing(self._site.here)
