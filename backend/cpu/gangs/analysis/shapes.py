@@ -203,8 +203,8 @@ class Shapes:
         return any(it in self.divergent and edge.target not in it.leaders for it in self.body.enclosing(edge.source))
 
     def are_of_positions(self, key: Key) -> bool:
-        """Whether only positions decide which lanes have a key, as where bounds of a problem are tested: of most gangs all
-        lanes do, or none.
+        """Whether only positions decide which lanes have a key, as where bounds of a problem are tested. Of most gangs
+        all lanes have it then, or none.
         """
         while key in self._branches:
             leader = self._branches[key]
