@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import partial
 from typing import assert_never
 
 from .....base.deadline import check_compile_time
@@ -210,7 +211,7 @@ class Shapes:
             leader = self._branches[key]
             exit = self._placed.exits[leader]
             assert isinstance(exit, h.If)
-            if not is_of_positions(exit.condition, lambda it, at=leader: self._is_linear(self.at(it, at))):
+            if not is_of_positions(exit.condition, partial(self._is_linear_at, leader)):
                 return False
             key = self.keys[leader]
         return key is self._all
@@ -320,12 +321,15 @@ class Shapes:
         """The arm of a select between positions that most gangs take in all lanes; None if neither is likelier."""
         arms = [self.at(it, home) for it in (node.if_true, node.if_false)]
         is_integer = isinstance(self._placed.types[node], h.Integer)
-        if not is_integer or not is_of_positions(node.condition, lambda it: self._is_linear(self.at(it, home))):
+        if not is_integer or not is_of_positions(node.condition, partial(self._is_linear_at, home)):
             return None
         if not all(map(self._is_linear, arms)):
             return None
         truth = likely_truth(node, lambda it: self._is_fixed(self.at(it, home)))
         return None if truth is None else node.if_true if truth else node.if_false
+
+    def _is_linear_at(self, leader: h.Node, node: h.Node) -> bool:
+        return self._is_linear(self.at(node, leader))
 
     def _is_linear(self, shape: Shape) -> bool:
         """Whether a value rises evenly within a part, or likely does."""
