@@ -125,11 +125,11 @@ def windows(facts: Facts) -> Iterator[Decisions]:
                 for block in _of_window(several, along, other, facts.lanes, _MOST_SUMS // count):
                     made = facts.with_levels(Decisions((), ()), block)
                     yield replace(made, order=facts.order_of_blocks(block), peeled=peeled)
-                    if not across and any(facts.extents[it] > _SHORT for it in window):  # blocks are small
-                        turned = _turned(facts, block, along)
-                        made = facts.with_levels(Decisions((), ()), turned)
-                        yield replace(made, order=facts.order_of_blocks(turned), peeled=peeled)
                     if not across:
+                        if any(facts.extents[it] > _SHORT for it in window):  # blocks are small
+                            turned = _turned(facts, block, along)
+                            made = facts.with_levels(Decisions((), ()), turned)
+                            yield replace(made, order=facts.order_of_blocks(turned), peeled=peeled)
                         for copied in _with_copies(facts, block, along, {along, other, *window}):
                             yield copied
                             yield from _sliding(facts, copied, other)

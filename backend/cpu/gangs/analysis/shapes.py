@@ -115,7 +115,7 @@ class Shapes:
         self._all = Key()
         """The lanes of the gang."""
         self._branches: dict[Key, h.Node] = {}
-        """The blocks at whose ends the lanes part that pass others."""
+        """For keys of lanes that take one way of a branch: the block that ends with the branch."""
         self._solve()
 
     def at(self, node: h.Node, leader: h.Node) -> Shape:
