@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import tinct
-from tinct.backend.cpu.target import LEVELS, current_target
+from tinct.backend.cpu.target import current_target
 from tinct.base.errors import InputError
+
+from .levels import available
 
 DIVERGENT = """
 enable f16;
@@ -46,20 +48,6 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 }
 """
 COUNT = 1024
-
-
-def available() -> list[str]:
-    """The levels that this machine has."""
-    found = []
-    with pytest.MonkeyPatch.context() as patch:
-        for level in LEVELS:
-            patch.setenv("TINCT_CPU_TARGET", level)
-            try:
-                current_target()
-            except InputError:
-                continue
-            found.append(level)
-    return found
 
 
 @pytest.fixture(params=["gang", "lane"])

@@ -221,7 +221,8 @@ class Bench:
             best_now = best * self._pace.factor
             found = self._shortest(job, best_now)
             if self._reference is None or found * _HOPELESS < self._pace.last:
-                self._reference, self._pace = job, Pace(found)
+                self._reference, self._pace = job, Pace()
+                self._pace.note(found)
             elif found <= _HOPELESS * best_now:
                 self._pace.note(self._again(self._reference))
             return found / self._pace.factor
@@ -230,16 +231,14 @@ class Bench:
 
     def _again(self, job: Job) -> float:
         """The time of a job that was timed before, the shortest of few timings."""
-        first = self._timed(job, 1)
+        first = self._first_timing(job)
         repeats = self._repeats(first)
         runs = min(_AGAIN, int(_LONGEST_AGAIN / (first * repeats)))
         return min([first, *(self._timed(job, repeats) for _ in range(runs))])
 
     def _shortest(self, job: Job, best: float) -> float:
         """The shortest of several timings; of few, for a job that takes much longer than the best."""
-        first = self._timed(job, 1)
-        if first < _CHEAP:
-            first = min(first, self._timed(job, self._repeats(first)))
+        first = self._first_timing(job)
         if first > _HOPELESS * best:
             return first
         first = min(first, self._timed(job, 1))
@@ -248,6 +247,11 @@ class Bench:
         repeats = self._repeats(first)
         runs = min(_RUNS, int(_LONGEST_TIMING / (first * repeats)))
         return min([first, *(self._timed(job, repeats) for _ in range(runs))])
+
+    def _first_timing(self, job: Job) -> float:
+        """The time of a job after other work: of a cheap one the shorter of two, as the first one says little."""
+        first = self._timed(job, 1)
+        return first if first >= _CHEAP else min(first, self._timed(job, self._repeats(first)))
 
     def once(self, job: Job) -> float:
         """The time of a single run; the mean of some, if they are very short."""
@@ -260,7 +264,7 @@ class Bench:
         The order of the jobs is another one in each round, and what caches have of the job before is not timed: a job
         runs several times, and the first time is not counted unless it is long.
         """
-        first = [self._timed(it, 1) for it in jobs]
+        first = [self._first_timing(it) for it in jobs]
         repeats = [self._repeats(it) for it in first]
         whole = sum(seconds * count for seconds, count in zip(first, repeats, strict=True))
         times: list[list[float]] = [[] for _ in jobs]

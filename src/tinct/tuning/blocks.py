@@ -127,9 +127,7 @@ def windows(facts: Facts) -> Iterator[Decisions]:
                     yield replace(made, order=facts.order_of_blocks(block), peeled=peeled)
                     if not across:
                         if any(facts.extents[it] > _SHORT for it in window):  # blocks are small
-                            turned = _turned(facts, block, along)
-                            made = facts.with_levels(Decisions((), ()), turned)
-                            yield replace(made, order=facts.order_of_blocks(turned), peeled=peeled)
+                            yield from _along_rows(facts, block, along, other, peeled)
                         for copied in _with_copies(facts, block, along, {along, other, *window}):
                             yield copied
                             yield from _sliding(facts, copied, other)
@@ -137,13 +135,15 @@ def windows(facts: Facts) -> Iterator[Decisions]:
                         yield from _along_rows(facts, block, along, other)
 
 
-def _along_rows(facts: Facts, block: Mapping[str, Levels], along: str, other: str) -> Iterator[Decisions]:
+def _along_rows(
+    facts: Facts, block: Mapping[str, Levels], along: str, other: str, peeled: tuple[str, ...] = ()
+) -> Iterator[Decisions]:
     """Decisions whose workgroups compute blocks along a dimension by turns, each block as a whole, or in each iteration
     of what is summed up beside the window, if anything is. Then a row of an input is read as far as the blocks go
     before the next channel is: rows of many channels that are a power of two apart would share few sets of a cache.
     """
     levels = _turned(facts, block, along)
-    made = facts.with_levels(Decisions((), ()), levels)
+    made = replace(facts.with_levels(Decisions((), ()), levels), peeled=peeled)
     order = facts.order_of_blocks(levels)
     yield replace(made, order=order)
     window = {it for name in (along, other) for it in _summed_with(facts, name)}

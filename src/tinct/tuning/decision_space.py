@@ -108,24 +108,24 @@ class DecisionSpace:
         others = (self.simple(), self.shared(), self.by_rows(), *self.windowed(), *self.across_rows())
         others = (*others, *self.by_turns(structured), *self.fitting(structured))
         made = (*structured[: _MOST_LARGE if is_software else 1], *others)
-        legal = list(self._legal(map(self._without_tails, made) if self.facts.gpu is None else made))
+        legal = list(self._legal(made))
         if is_software:
             legal.sort(key=self._expected)
+        elif self.facts.gpu is None:
+            legal = list(map(self._without_tails, legal))
         return list(dict.fromkeys((*self._legal(self.kept), *legal)))
 
     def _expected(self, point: Decisions) -> float:
         return self.cost(point).expected
 
     def _without_tails(self, point: Decisions) -> Decisions:
-        """The point whose loops over what is carried test no iteration, but for the last turn, which is apart; the
+        """A legal point whose loops over what is carried test no iteration, but for the last turn, which is apart; the
         point itself where that is not legal. The model does not know what masks cost a processor.
         """
-        if not self.is_legal(point):
-            return point
         decided = self.facts.decided(point)
         tails = (it for it in self.facts.extents if it in self.facts.carried and decided.is_padded(it))
         peeled = replace(point, peeled=tuple(dict.fromkeys((*point.peeled, *tails))))
-        return peeled if self.is_legal(peeled) else point
+        return next(self._legal([peeled]), point)
 
     def simple(self) -> Decisions:
         """Workgroups for all dimensions that nothing is carried along, at most three, and invocations for the last."""

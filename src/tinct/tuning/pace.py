@@ -16,9 +16,9 @@ _CHANGED: Final = 0.1
 class Pace:
     """Times in seconds of a job that is timed again and again: the first ones, and the last ones."""
 
-    def __init__(self, *times: float) -> None:
-        self._first = list(times[:_TIMES])
-        self._last = deque(times, maxlen=_TIMES)
+    def __init__(self) -> None:
+        self._first: list[float] = []
+        self._last: deque[float] = deque(maxlen=_TIMES)
 
     def note(self, seconds: float) -> None:
         """Note a time of the job."""
