@@ -110,9 +110,19 @@ def cost_of(decided: Decided, rates: Rates, *, contract: bool = False) -> Cost:
     """What a nest with legal decisions takes on a device, in one dispatch or several. All sizes are known. With
     `contract`, products that are added to something are no operations of their own.
     """
-    models = [_Model(it, rates, contract) for it in stages_of(decided).stages]
+    models = [_fastest(it, rates, contract) for it in stages_of(decided).stages]
     least, expected = sum(it.least for it in models), sum(it.expected for it in models)
     return Cost(max(_SAFETY * least, _TRUST * expected), expected)
+
+
+def _fastest(decided: Decided, rates: Rates, contract: bool) -> _Model:
+    """The model of a dispatch. On a CPU, workgroups of one invocation are the lanes of vectors, or are executed one
+    after another, whichever takes less.
+    """
+    together = _Model(decided, rates, contract)
+    if together.lanes.merged == 1:
+        return together
+    return min(together, _Model(decided, rates, contract, merges=False), key=lambda it: it.expected)
 
 
 @dataclass
@@ -120,6 +130,7 @@ class _Model:
     decided: Decided
     rates: Rates
     contract: bool
+    merges: bool = True
 
     @cached_property
     def least(self) -> float:
@@ -235,7 +246,7 @@ class _Model:
     @cached_property
     def lanes(self) -> Lanes:
         """The invocations of a workgroup, as vectors."""
-        return Lanes(self.decided, self.rates)
+        return Lanes(self.decided, self.rates, self.merges)
 
     @cached_property
     def _workgroups(self) -> int:

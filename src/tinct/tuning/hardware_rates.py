@@ -17,7 +17,7 @@ from ..backend.gpu import shared_device
 from ..devices import adapter_named
 from ..ir.source import Source
 from ..shader import Shader
-from .bench import Job, seconds_of_turn, shortest_time
+from .bench import Job, seconds_of_turn, undisturbed_time
 from .rates import BARRIERS, MEASURED_INVOCATIONS, CacheRate, Rates
 
 _COPIED: Final = 1 << 28
@@ -168,4 +168,4 @@ class _Measurement:
         grid = -(-dispatch.groups // rows), rows, 1
         job = Job.of(self._shader.kernel(dispatch.entry), grid, dispatch.constants)
         count = dispatch.size // 4
-        return shortest_time(self._device, job, {"x": np.zeros(count, np.float32), "y": np.zeros(count, np.float32)})
+        return undisturbed_time(self._device, job, {"x": np.zeros(count, np.float32), "y": np.zeros(count, np.float32)})

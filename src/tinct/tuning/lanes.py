@@ -36,10 +36,13 @@ def element_bytes(decided: Decided, array: str) -> int:
 
 @dataclass
 class Lanes:
-    """The lanes of a nest with decisions on a device. All sizes are known."""
+    """The lanes of a nest with decisions on a device. All sizes are known. Workgroups of one invocation share vectors
+    on a CPU, if the nest `merges` them.
+    """
 
     decided: Decided
     rates: Rates
+    merges: bool = True
 
     @cached_property
     def extents(self) -> dict[str, tuple[int, ...]]:
@@ -53,7 +56,9 @@ class Lanes:
 
     @cached_property
     def merged(self) -> int:
-        """Workgroups that share a vector: workgroups of one invocation, on a CPU."""
+        """Workgroups that share a vector."""
+        if not self.merges or self.rates.spreads or self.rates.is_software:
+            return 1
         along = [
             self.decided.count(it) or 1 for it, axis in self.decided.axes(Execution.WORKGROUP).items() if axis == 0
         ]

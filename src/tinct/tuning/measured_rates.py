@@ -15,8 +15,9 @@ from ..backend.cpu.target import current_target
 from ..backend.cpu.threads import available_processors
 from ..base.errors import TinctError
 from ..ir.source import Source
+from ..kernel import Kernel
 from ..shader import Shader
-from .bench import Job, seconds_of_turn, shortest_time
+from .bench import Job, seconds_of_turn, undisturbed_time
 from .choices import DEFAULT_LANES
 from .devices import gpu_kind, identity, versions
 from .hardware_rates import rates_of_hardware
@@ -81,7 +82,6 @@ fn pages(@builtin(global_invocation_id) id: vec3u) {
 """
 )
 _OPERATIONS_A_TURN: Final = 16
-_BARRIERS: Final = 200
 _PAGE_ROW: Final = 1040
 _PAGE_TURNS: Final = 64
 """Elements from the part of a page that is read to that of the next page, and workgroups that read a part each."""
@@ -149,15 +149,21 @@ def _rates_of_processor() -> Rates:
         job = Job.of(copied, (-(-count // 256), 1, 1), {})
         return 2 * size / max(_seconds(count, job) - launch, 1e-7)
 
-    def rate(workgroups: int) -> float:
+    def turn(kernel: Kernel, workgroups: int) -> float:
         def taken(turns: int) -> float:
-            return _seconds(64, Job.of(operations, (workgroups, 1, 1), {"turns": turns})) - launch
+            return _seconds(64, Job.of(kernel, (workgroups, 1, 1), {"turns": turns})) - launch
 
-        return _OPERATIONS_A_TURN * 64 * workgroups / seconds_of_turn(taken, launch)
+        return seconds_of_turn(taken, launch)
 
-    def each(job: Job, count: int, elements: int = 64) -> float:
-        """The seconds of one unit for each of so many things."""
-        return max(_seconds(elements, job) - launch, 1e-7) * units / count
+    def rate(workgroups: int) -> float:
+        return _OPERATIONS_A_TURN * 64 * workgroups / turn(operations, workgroups)
+
+    def workgroup() -> float:
+        """The seconds of one unit for beginning a workgroup. Each stores elements of its own: units would wait for each
+        other's lines of a cache.
+        """
+        job = Job.of(operations, (_MANY_WORKGROUPS, 1, 1), {"turns": 0})
+        return max(_seconds(64 * _MANY_WORKGROUPS, job) - launch, 1e-7) * units / _MANY_WORKGROUPS
 
     def page() -> float:
         """Those of the first bytes of a page: a row of them is in each."""
@@ -165,26 +171,25 @@ def _rates_of_processor() -> Rates:
         job = Job.of(shader.kernel("pages"), (_PAGE_TURNS, 1, 1), {"turns": 0})
         return max(_seconds(count, job) - launch, 0.0) * units / (_PAGE_TURNS * (count // _PAGE_ROW))
 
-    memory, few = bandwidth(_COPIED), 4 * units
+    few = 4 * units
+    closest = (costs.bandwidth if first is None else first.bandwidth) * 1e9
+    memory, cached = (min(bandwidth(it), closest * units) for it in (_COPIED, _CACHED))
     return Rates(
         memory=memory,
-        cached=max(memory, bandwidth(_CACHED)),
+        cached=max(memory, cached),
         operations=max(rate(64), rate(1)),
         units=units,
         lanes=target.vector_bytes // 4,
         registers=_MANY_REGISTERS if target.has_avx512 or target.is_arm else _REGISTERS,
         launch=launch,
         gather=min(costs.access.gather, costs.access.loads) * 1e-9,
-        load=target.vector_bytes / ((costs.bandwidth if first is None else first.bandwidth) * 1e9),
-        barrier=each(Job.of(barriers, (few, 1, 1), {"turns": _BARRIERS}), 2 * few * _BARRIERS),
-        # Each workgroup stores elements of its own: units would wait for each other's lines of a cache.
-        workgroup=each(
-            Job.of(operations, (_MANY_WORKGROUPS, 1, 1), {"turns": 0}), _MANY_WORKGROUPS, 64 * _MANY_WORKGROUPS
-        ),
+        load=target.vector_bytes / closest,
+        barrier=turn(barriers, few) * units / (2 * few),
+        workgroup=workgroup(),
         page=page(),
         caches=tuple(CacheRate(it.size, it.bandwidth * 1e9) for it in costs.faster_caches),
     )
 
 
 def _seconds(count: int, job: Job) -> float:
-    return shortest_time("cpu", job, {"x": np.ones(count, np.float32), "y": np.zeros(count, np.float32)})
+    return undisturbed_time("cpu", job, {"x": np.ones(count, np.float32), "y": np.zeros(count, np.float32)})

@@ -19,12 +19,14 @@ fn barriers(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_
         workgroupBarrier();
         shared_values[at] = found;
     }
-    if shared_values[at] < 0.0 {
-        y[0] = x[0];
+    if id.x < arrayLength(&y) {
+        y[id.x] = shared_values[at] * x[0];
     }
 }
 """
-"""A kernel with two barriers a turn, for modules that have `turns`, `x` and `y`."""
+"""A kernel with two barriers a turn, for modules that have `turns`, `x` and `y`. What it stores depends on all turns, so that
+no compiler does without them.
+"""
 
 
 @dataclass(frozen=True, slots=True)

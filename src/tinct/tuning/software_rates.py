@@ -16,7 +16,7 @@ import numpy as np
 from ..backend.cpu.threads import available_processors
 from ..ir.source import Source
 from ..shader import Shader
-from .bench import Job, seconds_of_turn, shortest_time
+from .bench import Job, seconds_of_turn, undisturbed_time
 from .rates import BARRIERS, Rates
 
 _GROUPS: Final = 64
@@ -165,4 +165,4 @@ class _Measurement:
     def _seconds(self, dispatch: _Dispatch) -> float:
         job = Job.of(self._shader.kernel(dispatch.entry), (dispatch.groups, 1, 1), dispatch.constants)
         zeros = np.zeros(_ELEMENTS, np.float32)
-        return shortest_time(self._device, job, {"x": zeros, "v": zeros, "y": np.zeros(_STORED, np.float32)})
+        return undisturbed_time(self._device, job, {"x": zeros, "v": zeros, "y": np.zeros(_STORED, np.float32)})

@@ -200,3 +200,22 @@ def test_loads_of_a_vector() -> None:
 def test_a_copy_costs_the_same_by_the_name_of_its_array() -> None:
     staged = "i: workgroup * invocation(16)\nj: workgroup * invocation(16)\nk: loop * loop(16)\n"
     assert expected(f"{staged}stage a at k.0") == expected(f"{staged}stage a0 at k.0") > expected(staged)
+
+
+def test_few_workgroups_of_one_invocation_share_no_vector() -> None:
+    """Two rows are each a unit's, as on a CPU: their elements are not gathered into a vector."""
+    nest, alone = parse_nest(ROW_SUMS).ir, parse_decisions("i: workgroup\nj: loop * unrolled(4)")
+    rates = replace(ASSUMED, launch=0.0)
+    one, two = (cost_of(Decided(nest, alone, {"rows": it, "columns": 1 << 10}), rates).expected for it in (1, 2))
+    assert one <= two < 1.1 * one
+
+
+def test_many_workgroups_of_one_invocation_share_vectors() -> None:
+    """Their operations take as long as those of one, for each vector and unit."""
+    text = "i: workgroup\nj: workgroup\nk: loop"
+    lanes, units = ASSUMED.lanes, ASSUMED.units
+
+    def seconds(columns: int) -> float:
+        return expected(text, sizes={"m": 1, "n": columns, "inner": 1 << 10})
+
+    assert seconds(8 * lanes * units) < 16 * seconds(units)
