@@ -76,8 +76,8 @@ _LONGEST_AGAIN: Final = 0.1
 
 def undisturbed_time(device: str, job: Job, values: Mapping[str, npt.NDArray[Any]]) -> float:
     """The seconds of a job on buffers of its own, which it may write: one of the shortest times of some, as the others
-    were disturbed. The shortest ones of many do not count: where the clocks of two processors differ, what begins on one
-    and ends on the other may seem to take no time. Raises Rejected.
+    were disturbed. The shortest ones of many do not count: where the clocks of two processors differ, what begins on
+    one and ends on the other may seem to take no time. Raises Rejected.
     """
     with Bench(device, values, form="plain") as bench:
         bench.results(job, [], inf)
