@@ -24,8 +24,8 @@ fn barriers(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_
     }
 }
 """
-"""A kernel with two barriers a turn, for modules that have `turns`, `x` and `y`. What it stores depends on all turns, so
-that no compiler does without them.
+"""A kernel with two barriers a turn, for modules that have `turns`, `x` and `y`. What it stores depends on all turns,
+so that no compiler does without them.
 """
 
 
