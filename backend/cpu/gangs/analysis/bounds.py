@@ -57,6 +57,23 @@ def greatest(node: h.Node, types: Mapping[h.Node, h.Type], depth: int = 8) -> in
             assert_never(node)
 
 
+def never_wraps(node: h.Node, types: Mapping[h.Node, h.Type]) -> bool:
+    """Whether a sum or product of unsigned integers is in the range of its type, whatever its operands are."""
+    type = types.get(node)
+    if not isinstance(node, h.Binary) or not isinstance(type, h.Integer) or type.signed:
+        return False
+    left, right = greatest(node.lhs, types), greatest(node.rhs, types)
+    if left is None or right is None:
+        return False
+    match node.op:
+        case h.BinaryOp.ADD:
+            return left + right < 1 << type.bits
+        case h.BinaryOp.MUL:
+            return left * right < 1 << type.bits
+        case _:
+            return False
+
+
 def _greatest_binary(op: h.BinaryOp, left: int, right: int, limit: int, constant: int | None) -> int:
     match op:
         case h.BinaryOp.ADD:

@@ -168,7 +168,7 @@ class BlockEmitter:
         match node:
             case h.Cast(type=h.Integer(64, signed=False), operand=h.Binary() as operand):
                 is_u32 = self._types[operand] == h.Integer(32, signed=False)
-                return operand if is_u32 and operand in self._site.proved.exact else None
+                return operand if is_u32 and self.values.is_exact(operand) else None
             case _:
                 return None
 

@@ -16,7 +16,7 @@ from ... import data
 from ...nodes import compute
 from ...storage import Storage
 from .. import budgets
-from ..analysis.bounds import constant_value, greatest
+from ..analysis.bounds import constant_value, greatest, never_wraps
 from ..analysis.forms import advance
 from ..analysis.known import scalar_text
 from ..analysis.shapes import UNIFORM, Kind, Shape
@@ -424,21 +424,21 @@ class GangValues:
         addresses that advance by a constant in each iteration. Operands need not be known wherever the node is: then
         the node itself is extended.
         """
-        if self._is_exact(node) and self._can_be_wide(node.lhs) and self._can_be_wide(node.rhs):
+        if self.is_exact(node) and self._can_be_wide(node.lhs) and self._can_be_wide(node.rhs):
             return self.one.binary(_WIDENED[node.op], "i64", self.wide(node.lhs), self.wide(node.rhs))
         return self.one.convert("zext", "i32", self.scalar(node), "i64")
 
-    def _is_exact(self, node: h.Node) -> TypeGuard[h.Binary]:
-        """Whether a sum or product does not wrap, and is computed from its operands."""
-        if not isinstance(node, h.Binary) or node in self._shapes.progressions:
+    def is_exact(self, node: h.Node) -> TypeGuard[h.Binary]:
+        """Whether a sum or product of u32 does not wrap, and is computed from its operands."""
+        if not isinstance(node, h.Binary) or node in self._shapes.progressions or node.op not in _WIDENED:
             return False
-        return node.op in _WIDENED and node in self._site.proved.exact
+        return node in self._site.proved.exact or never_wraps(node, self._types)
 
     def _can_be_wide(self, node: h.Node) -> bool:
         """Whether the scalar of a node, or those that it is computed from, are known here."""
         if self._is_at_hand(node):
             return True
-        return self._is_exact(node) and self._can_be_wide(node.lhs) and self._can_be_wide(node.rhs)
+        return self.is_exact(node) and self._can_be_wide(node.lhs) and self._can_be_wide(node.rhs)
 
     def _is_at_hand(self, node: h.Node) -> bool:
         """Whether `scalar` has the value here."""
