@@ -38,6 +38,8 @@ _MOST_WRITTEN: Final = 32
 """The longest window of which blocks may have many rows, and the longest one that is written out at all."""
 _ROW: Final = 128
 """Outputs along a row of blocks that one workgroup computes by turns."""
+_ROWS_OF_COPIES: Final = (_ROW, 2 * _ROW)
+"""The same where it copies what they read: the longer the row, the less is copied for two workgroups."""
 _ACROSS: Final = (4, 8)
 """Outputs of a block along a dimension that what is read through the window does not depend on."""
 _MOST_TURNS: Final = 8
@@ -180,10 +182,12 @@ def _with_rows(facts: Facts, point: Decisions, turned: Mapping[str, Levels], alo
             yield replace(facts.with_levels(point, levels), order=tuple(order))
 
 
-def _turned(facts: Facts, block: Mapping[str, Levels], along: str) -> dict[str, Levels]:
-    """Levels of which a workgroup computes several blocks along a dimension, one after the other."""
+def _turned(facts: Facts, block: Mapping[str, Levels], along: str, row: int = _ROW) -> dict[str, Levels]:
+    """Levels of which a workgroup computes several blocks along a dimension, one after the other: at most a row of so
+    many outputs.
+    """
     first, *inner = block[along]
-    turns = _fitting(_blocks_along(facts, along, inner), _ROW // prod(it.factor or 1 for it in inner))
+    turns = _fitting(_blocks_along(facts, along, inner), row // prod(it.factor or 1 for it in inner))
     return {**block, along: (first, *_looped(turns), *inner)}
 
 
@@ -196,13 +200,13 @@ def _with_copies(facts: Facts, block: Mapping[str, Levels], along: str, read: Ab
     """Decisions whose workgroups compute blocks along a dimension by turns, and copy what depends on the dimensions
     `read`, if anything does: rows that are copied in whole steps of all invocations, and as long as they are.
     """
-    levels = _turned(facts, block, along)
-    made = facts.with_levels(Decisions((), ()), levels)
     scope = facts.plain.scope
     loads = [it for it in scope.values.values() if isinstance(it, Load) and read <= scope.dimensions_of(it.name)]
     arrays = dict.fromkeys(it.array for it in loads)
     stages = tuple(Stage(tuple(it.name for it in loads if it.array == array), None) for array in arrays)
-    if stages:
+    for row in _ROWS_OF_COPIES if stages else ():
+        levels = _turned(facts, block, along, row)
+        made = facts.with_levels(Decisions((), ()), levels)
         copied = replace(made, order=facts.order_of_blocks(levels), stages=stages)
         decided = facts.decided(copied)
         padded = tuple(replace(it, padding=whole_padding(it, decided)) for it in decided.stages)
