@@ -210,7 +210,7 @@ def _with_copies(facts: Facts, block: Mapping[str, Levels], along: str, read: Ab
         copied = replace(made, order=facts.order_of_blocks(levels), stages=stages)
         decided = facts.decided(copied)
         padded = tuple(replace(it, padding=whole_padding(it, decided)) for it in decided.stages)
-        yield from dict.fromkeys((replace(copied, stages=padded), copied))
+        yield replace(copied, stages=padded)
 
 
 def _sliding(facts: Facts, copied: Decisions, across: str) -> Iterator[Decisions]:

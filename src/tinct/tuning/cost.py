@@ -384,8 +384,10 @@ class _Model:
         return frozenset(products & sums - others) if self.contract else frozenset()
 
     def _tested(self, load: Load) -> int:
-        """How many subscripts of a load are clamped, or compared with the extent of the array."""
-        if load.boundary is Boundary.INSIDE:
+        """How many subscripts of a load are clamped, or compared with the extent of the array: none of one from a copy,
+        which has what is beyond, too.
+        """
+        if load.boundary is Boundary.INSIDE or load.name in self._staged:
             return 0
         peeled = self.decided.decisions.peeled
         tested = (it for at, it in enumerate(load.subscripts) if not self.decided.is_inside(load, at, {}))

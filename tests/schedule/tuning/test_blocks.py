@@ -78,11 +78,12 @@ def test_windows_are_written_out_along_rows() -> None:
         for it in found
     )
     assert all(("peel y, x\n" in it) is not ("stage u0" in it) for it in found)
-    rows = (
-        "y: workgroup * unrolled(6)\nx: workgroup * loop(8) * invocation(16)\norder: x.1, dx.0, dy.0, y.1\nstage u0\n"
-    )
-    assert any(rows in it for it in found)
-    assert any(rows.replace("stage u0", "stage u0 pad(10)") in it for it in found)  # 9 steps of 16 invocations
+    for turns in (8, 16):
+        rows = (  # 9 steps of 16 invocations, or 17
+            f"y: workgroup * unrolled(6)\nx: workgroup * loop({turns}) * invocation(16)\n"
+            "order: x.1, dx.0, dy.0, y.1\nstage u0 pad(10)\n"
+        )
+        assert any(rows in it for it in found)
     sliding = (
         "y: workgroup * loop(29) * unrolled(6)\nx: workgroup * loop(8) * invocation(16)\n"  # 3 workgroups of 174 rows
         "order: y.1, x.1, dx.0, dy.0, y.2\nstage u0 at y.1 pad(10) sliding\n"
@@ -90,8 +91,7 @@ def test_windows_are_written_out_along_rows() -> None:
     assert any(sliding in it for it in found)
     assert set(space.windowed()) <= set(space.starts())
     kinds = [space.kind(it) for it in space.windowed()]
-    assert len(set(kinds[:2])) == 2
-    assert len(set(kinds)) == 3 < len(kinds)
+    assert 2 < len(set(kinds)) < len(kinds)
     assert any("sliding" in print_decisions(it) for it in space.windowed())
     costs = [space.cost(it).expected for it in space.windowed()]
     assert max(costs) <= 1.5 * min(costs)

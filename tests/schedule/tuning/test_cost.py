@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tinct import Nest, parse_nest
-from tinct.ir.schedule.nodes import Load
+from tinct.ir.schedule.nodes import Boundary, Load
 from tinct.ir.schedule.text import parse_decisions
 from tinct.transforms.schedule.decided import Decided
 from tinct.transforms.schedule.tasks import Carry
@@ -219,3 +219,20 @@ def test_many_workgroups_of_one_invocation_share_vectors() -> None:
         return expected(text, sizes={"m": 1, "n": columns, "inner": 1 << 10})
 
     assert seconds(8 * lanes * units) < 16 * seconds(units)
+
+
+def test_clamps_are_those_of_the_copy() -> None:
+    """What is loaded from a copy is in range: only copying has tests."""
+    nest = Nest("blurred")
+    i, d = nest.dim("n"), nest.dim(5, "d")
+    near = nest.load("x", "f32", [i + d - 2], boundary="clamp", extents=["n"])
+    nest.store("y", nest.reduce("+", near, on=[d]), [i])
+
+    def seconds(boundary: Boundary, stage: str) -> float:
+        body = tuple(replace(it, boundary=boundary) if isinstance(it, Load) else it for it in nest.ir.body)
+        text = f"i: workgroup * loop(8) * invocation(64)\nd: unrolled\n{stage}"
+        made = Decided(replace(nest.ir, body=body), parse_decisions(text), {"n": 1 << 16}, reassociate=True)
+        return cost_of(made, ASSUMED).expected
+
+    for stage, has_tests in (("", True), ("stage x0", False)):
+        assert (seconds(Boundary.CLAMP, stage) > seconds(Boundary.INSIDE, stage)) is has_tests
