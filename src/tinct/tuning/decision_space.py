@@ -10,8 +10,9 @@ from operator import itemgetter
 from random import Random
 from typing import Final
 
+from ..base.cached import cached_property
 from ..ir.limits import MOST_WORKGROUPS
-from ..ir.schedule.nodes import Decisions, Execution, Level, LevelName, Location
+from ..ir.schedule.nodes import Decisions, Execution, Keep, Level, LevelName, Load, Location
 from ..transforms.schedule.decided import Decided
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.stages import stages_of
@@ -119,13 +120,16 @@ class DecisionSpace:
         return self.cost(point).expected
 
     def _without_tails(self, point: Decisions) -> Decisions:
-        """A legal point whose loops over what is carried test no iteration, but for the last turn, which is apart; the
-        point itself where that is not legal. The model does not know what masks cost a processor.
+        """A legal point of whose loops within a workgroup only the last turn tests iterations, which is apart; or only
+        of those over what is carried, or the point itself where that is not legal. The model does not know what masks
+        cost a processor.
         """
-        decided = self.facts.decided(point)
-        tails = (it for it in self.facts.extents if it in self.facts.carried and decided.is_padded(it))
-        peeled = replace(point, peeled=tuple(dict.fromkeys((*point.peeled, *tails))))
-        return next(self._legal([peeled]), point)
+        decided, levels = self.facts.decided(point), self.facts.levels(point)
+        padded = [it for it in self.facts.extents if decided.is_padded(it)]
+        within = [it for it in padded if levels[it][0].execution is not Execution.WORKGROUP]
+        carried = [it for it in padded if it in self.facts.carried]
+        peels = (tuple(dict.fromkeys((*point.peeled, *its))) for its in (within, carried))
+        return next(self._legal(replace(point, peeled=it) for it in peels), point)
 
     def simple(self) -> Decisions:
         """Workgroups for all dimensions that nothing is carried along, at most three, and invocations for the last."""
@@ -233,8 +237,8 @@ class DecisionSpace:
 
     def structured(self) -> Iterator[Decisions]:
         """Blocks of outputs in registers, with vectors along each dimension, workgroups for rows that are reduced and
-        read again, passes for values that other loops need, and, for a GPU in hardware, what its memory of workgroups
-        and its many loads at a time are for: those that are legal.
+        read again, which may keep what they compute in their memory, passes for values that other loops need, and, for
+        a GPU in hardware, what its memory of workgroups and its many loads at a time are for: those that are legal.
         """
         return self._legal(self._structured())
 
@@ -242,7 +246,8 @@ class DecisionSpace:
         along = sorted(self.facts.in_parts)
         choices = [_WHOLE, *({it: count} for it in along for count in _PARTS)]
         choices += [dict.fromkeys(along, count) for count in _PARTS]
-        rows = (self.by_rows(count, parts) for parts in choices for count in _INVOCATIONS)
+        rows = [self.by_rows(count, parts) for parts in choices for count in _INVOCATIONS]
+        rows += [replace(it, kept=self._computed_once) for it in rows if self._computed_once]
         others: Iterable[Decisions] = ()
         if self.facts.gpu == "hardware":
             others = *tiles(self.facts), *streams(self.facts)
@@ -250,6 +255,12 @@ class DecisionSpace:
             others = large_blocks(self.facts)
         made = (*rows, *passes(self.facts), *blocks(self.facts), *others)
         return dict.fromkeys(map(self.facts.within_limits, made))
+
+    @cached_property
+    def _computed_once(self) -> tuple[Keep, ...]:
+        """Where a workgroup keeps what other loops of it need again, but for what is only loaded."""
+        values = self.facts.plain.scope.values
+        return tuple(Keep(it, Location.WORKGROUP) for it in self.facts.needed_again if not isinstance(values[it], Load))
 
     def some(self, random: Random, count: int) -> Sequence[Decisions]:
         """Up to so many structured points, and the simple one: a fast one is among them, and they are judged sooner
