@@ -79,11 +79,19 @@ def test_rows_that_are_reduced_and_read_again_are_shared_by_a_workgroup() -> Non
     rows, simple = space.by_rows(), space.simple()
     levels = space.facts.levels(rows)
     (start,) = (it for it in space.starts() if space.facts.levels(it) == levels)
-    assert set(start.peeled) == {"j", "k"}  # 1000 columns are no whole turns of 64; elements of `l` are not accumulated
+    assert set(start.peeled) == {"j", "k", "l"}  # 1000 columns are no whole turns of 64
     loop = Level(Execution.LOOP, None), Level(Execution.INVOCATION, 64)
     assert levels.pop("i") == (Level(Execution.WORKGROUP, None),)
     assert set(levels.values()) == {loop}
     assert space.cost(rows).expected < space.cost(simple).expected
+
+
+def test_rows_may_keep_what_is_computed_for_several_loops() -> None:
+    space = space_of(SOFTMAX, {"rows": 256, "columns": 1000})
+    kept = (Keep("e", Location.WORKGROUP),)
+    assert any(it.kept == kept for it in space.starts())
+    rows = space.by_rows()
+    assert space.cost(replace(rows, kept=kept)).expected < space.cost(rows).expected
     assert {space.by_rows(it) for it in (16, 32, 64, 128, 256)} <= set(space.structured())
 
 
