@@ -173,6 +173,7 @@ def _rates_of_processor() -> Rates:
 
     few = 4 * units
     closest = (costs.bandwidth if first is None else first.bandwidth) * 1e9
+    # nothing is copied faster than units read their closest cache
     memory, cached = (min(bandwidth(it), closest * units) for it in (_COPIED, _CACHED))
     return Rates(
         memory=memory,
