@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 import tinct
-from tinct.backend.cpu import analysed
+from tinct.backend.cpu import analysed, gangs
 from tinct.backend.cpu.gangs import workgroups_of_one
 from tinct.backend.cpu.machine import costs_so_far
 from tinct.backend.cpu.target import current_target
+
+from .levels import available
 
 HEAD = """
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
@@ -33,6 +35,35 @@ BODIES = {
     "some return": "if data[w.x] % 3u == 0u { return; } out[w.x] = w.x;",
 }
 PRIVATE = "atomicAdd(&count, data[w.x]);"
+OWN_ATOMICS = """
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@group(0) @binding(1) var<storage, read> data: array<u32>;
+var<workgroup> own: array<atomic<u32>, 4>;
+@compute @workgroup_size(1) fn main(@builtin(workgroup_id) w: vec3u, @builtin(local_invocation_index) t: u32) {
+    let x = data[w.x];
+    var sum = 0u;
+    atomicStore(&own[t], x);
+    atomicStore(&own[x % 3u + 1u], w.x);
+    workgroupBarrier();
+    for (var n = 0u; n < 5u; n++) {
+        let at = PLACE;
+        if CONDITION {
+            sum = sum * 3u + atomicAdd(&own[at], x + n);
+            sum = sum * 3u + atomicSub(&own[at], n);
+            sum = sum * 3u + atomicMax(&own[at], x * n);
+            sum = sum * 3u + atomicMin(&own[at], 1000u + w.x);
+            sum = sum * 3u + atomicAnd(&own[at], 0xfffffdu);
+            sum = sum * 3u + atomicOr(&own[at], w.x);
+            sum = sum * 3u + atomicXor(&own[at], x);
+            sum = sum * 3u + atomicExchange(&own[at], sum % 1000u);
+            let found = atomicCompareExchangeWeak(&own[at], 70u, x);
+            sum = sum * 3u + select(found.old_value, 7u, found.exchanged && found.old_value != 70u);
+            atomicAdd(&own[at], 1u);
+        }
+    }
+    out[w.x] = sum + atomicLoad(&own[t]) + 5u * atomicLoad(&own[x % 4u]);
+}
+"""
 WORKGROUPS = [(1, 1, 1), (32, 1, 1), (33, 1, 1), (70, 1, 1), (40, 3, 2), (3, 50, 1)]
 
 
@@ -40,6 +71,22 @@ def kernel(body: str, size: str = "1") -> tinct.Kernel:
     return tinct.load(f"""{HEAD}
 @compute @workgroup_size({size}) fn main(@builtin(global_invocation_id) id: vec3u,
     @builtin(workgroup_id) w: vec3u, @builtin(num_workgroups) groups: vec3u) {{ {body} }}""")["main"]
+
+
+@pytest.mark.parametrize("level", available())
+@pytest.mark.parametrize("condition", ["true", "x % 3u != n % 2u"])
+@pytest.mark.parametrize("place", ["t", "x % 4u", "(x + n) % 4u", "n % 4u"])
+def test_each_has_atomics_of_its_own(place: str, condition: str, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those in workgroup memory are of one lane each, wherever they lie."""
+    monkeypatch.setenv("TINCT_CPU_TIER", "gang")
+    monkeypatch.setenv("TINCT_CPU_TARGET", level)
+    monkeypatch.setattr(gangs, "gang_time", lambda *_: 1.0)  # else few processors gather them
+    found = tinct.load(OWN_ATOMICS.replace("PLACE", place).replace("CONDITION", condition))["main"]
+    data = np.random.default_rng(5).integers(0, 97, 100, np.uint32)
+    for count in (3, 16, 70, 100):
+        buffers = {"out": np.zeros(100, np.uint32), "data": data}
+        answers = [found.run(buffers, workgroups=count, device=it)["out"] for it in ("cpu", "interp")]
+        np.testing.assert_array_equal(*answers)
 
 
 @pytest.mark.parametrize("name", BODIES)

@@ -318,7 +318,7 @@ class AccessEmitter:
         one address.
         """
         is_uniform = all(self._values.is_uniform(it) for it in positions_of(node.indices))
-        if is_uniform and is_combined(node.op):
+        if is_uniform and is_combined(node.op) and self._plan.of(node) not in self._private:
             results = combined([self._operation(node) for _ in self._site.parts()])
             for part in self._site.parts():
                 if results:

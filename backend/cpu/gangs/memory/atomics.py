@@ -55,6 +55,8 @@ class GangAtomic:
 
     def emit(self) -> str | None:
         """Write the operation. The vector of old values, if they are used."""
+        if self.address.is_private:
+            return replace(self, is_shared=False)._in_private_memory()
         if not self.address.varying:
             return self._at_one_place()
         if self.op in _COMBINED and self.gang.is_likely_one_place(self.address):
@@ -143,6 +145,18 @@ class GangAtomic:
         return self.memory.atomic(self.op, address, operands, is_shared=self.is_shared)
 
     # Addresses that differ, in memory of this thread alone
+
+    def _in_private_memory(self) -> str | None:
+        """Each lane has elements of its own."""
+        if self.op is h.AtomicOp.LOAD:
+            return self.gang.load(self.address, self.mask)[0]
+        if self.op is h.AtomicOp.STORE:
+            self.gang.store_lanes(self.operands[0].lanes, self.address, self.mask)
+            return None
+        if self.address.varying:
+            return self._lane_by_lane(self.gang.lanes_of(self.address))
+        old = self._as_vector(self.address.pointer)
+        return old if self.is_used else None
 
     def _in_own_memory(self) -> str | None:
         """By vectors if the addresses are consecutive, else lane by lane."""
