@@ -60,7 +60,7 @@ _MOST_ALONE: Final = 40
 _LONGEST_ALONE: Final = 0.25
 """Timings of a job that is measured alone, and the seconds after which there is no other."""
 _UNCOUNTED: Final = 8
-"""One of so many of them, the shortest ones, do not count."""
+"""Of so many of them, the shortest one does not count."""
 _SLOW: Final = 1.5
 _HOPELESS: Final = 3.0
 """A point that takes this many times the best is timed once more only, or not at all."""

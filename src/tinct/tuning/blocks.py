@@ -198,7 +198,7 @@ def _blocks_along(facts: Facts, name: str, inner: Sequence[Level]) -> int:
 
 def _with_copies(facts: Facts, block: Mapping[str, Levels], along: str, read: AbstractSet[str]) -> Iterator[Decisions]:
     """Decisions whose workgroups compute blocks along a dimension by turns, and copy what depends on the dimensions
-    `read`, if anything does: rows that are copied in whole steps of all invocations, and as long as they are.
+    `read`, if anything does: rows of several lengths, which are copied in whole steps of all invocations.
     """
     scope = facts.plain.scope
     loads = [it for it in scope.values.values() if isinstance(it, Load) and read <= scope.dimensions_of(it.name)]

@@ -155,7 +155,7 @@ class _Model:
         """
         if self.rates.spreads:
             return 1.0
-        bodies = ((it, self._body(it)) for it in self.decided.tasks)
+        bodies = ((it, self._bodies[it]) for it in self.decided.tasks)
         size = sum((its.operations + its.accesses) * self._gang(it) for it, its in bodies)
         large = _LARGE_CODE_IN_SOFTWARE if self.rates.is_software else _LARGE_CODE
         return 1.0 + (size / large) ** 2
@@ -298,7 +298,7 @@ class _Model:
     def _computed(self, task: Task) -> float:
         """Seconds of one unit for a vector of invocations."""
         turns = self._count(self._loops(task))
-        rates, body = self.rates, self._body(task)
+        rates, body = self.rates, self._bodies[task]
         operations = (body.operations + _TURN + _SPILL * self._spilled(task)) * rates.operation
         loads = body.loads * rates.load
         busy = max(operations, loads) + _OVERLAP * min(operations, loads)
@@ -329,9 +329,6 @@ class _Model:
         loops = self._loops(task)
         turns = self._count(loops[: loops.index(looped[-1]) + 1])
         return 2 * turns * len(task.values) * self._parts(task)
-
-    def _body(self, task: Task) -> _Body:
-        return self._bodies[task]
 
     @cached_property
     def _bodies(self) -> Mapping[Task, _Body]:
@@ -423,7 +420,7 @@ class _Model:
         """The vectors of invocations that go through the loops of a task together."""
         if self.rates.spreads or self.rates.is_software:
             return 1
-        body = self._body(task)
+        body = self._bodies[task]
         size = body.operations + body.fused + body.accesses
         most = _MOST_PARTS if size <= _SMALL_BODY else _SOME_PARTS if size <= 2 * _SMALL_BODY else 1
         return min(most, self.lanes.vectors)

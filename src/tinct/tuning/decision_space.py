@@ -247,7 +247,8 @@ class DecisionSpace:
         choices = [_WHOLE, *({it: count} for it in along for count in _PARTS)]
         choices += [dict.fromkeys(along, count) for count in _PARTS]
         rows = [self.by_rows(count, parts) for parts in choices for count in _INVOCATIONS]
-        rows += [replace(it, kept=self._computed_once) for it in rows if self._computed_once]
+        if self._computed_once:
+            rows += [replace(it, kept=self._computed_once) for it in rows]
         others: Iterable[Decisions] = ()
         if self.facts.gpu == "hardware":
             others = *tiles(self.facts), *streams(self.facts)

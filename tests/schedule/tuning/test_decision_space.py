@@ -84,6 +84,7 @@ def test_rows_that_are_reduced_and_read_again_are_shared_by_a_workgroup() -> Non
     assert levels.pop("i") == (Level(Execution.WORKGROUP, None),)
     assert set(levels.values()) == {loop}
     assert space.cost(rows).expected < space.cost(simple).expected
+    assert {space.by_rows(it) for it in (16, 32, 64, 128, 256)} <= set(space.structured())
 
 
 def test_rows_may_keep_what_is_computed_for_several_loops() -> None:
@@ -92,7 +93,6 @@ def test_rows_may_keep_what_is_computed_for_several_loops() -> None:
     assert any(it.kept == kept for it in space.starts())
     rows = space.by_rows()
     assert space.cost(replace(rows, kept=kept)).expected < space.cost(rows).expected
-    assert {space.by_rows(it) for it in (16, 32, 64, 128, 256)} <= set(space.structured())
 
 
 def test_rows_that_are_not_read_again_need_no_start_of_their_own() -> None:

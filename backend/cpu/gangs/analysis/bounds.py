@@ -63,23 +63,23 @@ def never_wraps(node: h.Node, types: Mapping[h.Node, h.Type]) -> bool:
     if not isinstance(node, h.Binary) or not isinstance(type, h.Integer) or type.signed:
         return False
     left, right = greatest(node.lhs, types), greatest(node.rhs, types)
-    if left is None or right is None:
-        return False
-    match node.op:
+    found = None if left is None or right is None else _unlimited(node.op, left, right)
+    return found is not None and found < 1 << type.bits
+
+
+def _unlimited(op: h.BinaryOp, left: int, right: int) -> int | None:
+    """The greatest sum or product as if it could not wrap; None for other operations."""
+    match op:
         case h.BinaryOp.ADD:
-            return left + right < 1 << type.bits
+            return left + right
         case h.BinaryOp.MUL:
-            return left * right < 1 << type.bits
+            return left * right
         case _:
-            return False
+            return None
 
 
 def _greatest_binary(op: h.BinaryOp, left: int, right: int, limit: int, constant: int | None) -> int:
     match op:
-        case h.BinaryOp.ADD:
-            return left + right if left + right <= limit else limit
-        case h.BinaryOp.MUL:
-            return left * right if left * right <= limit else limit
         case h.BinaryOp.AND:
             return min(left, right)
         case h.BinaryOp.DIV:
@@ -91,4 +91,5 @@ def _greatest_binary(op: h.BinaryOp, left: int, right: int, limit: int, constant
         case h.BinaryOp.OR | h.BinaryOp.XOR:
             return (1 << max(left.bit_length(), right.bit_length())) - 1
         case _:
-            return limit
+            found = _unlimited(op, left, right)
+            return limit if found is None else found

@@ -55,8 +55,8 @@ class GangAtomic:
 
     def emit(self) -> str | None:
         """Write the operation. The vector of old values, if they are used."""
-        if self.address.is_private:
-            return replace(self, is_shared=False)._in_private_memory()
+        if self.address.is_private:  # each lane has elements of its own
+            return self._at_several_places()
         if not self.address.varying:
             return self._at_one_place()
         if self.op in _COMBINED and self.gang.is_likely_one_place(self.address):
@@ -146,20 +146,11 @@ class GangAtomic:
 
     # Addresses that differ, in memory of this thread alone
 
-    def _in_private_memory(self) -> str | None:
-        """Each lane has elements of its own."""
-        if self.op is h.AtomicOp.LOAD:
-            return self.gang.load(self.address, self.mask)[0]
-        if self.op is h.AtomicOp.STORE:
-            self.gang.store_lanes(self.operands[0].lanes, self.address, self.mask)
-            return None
-        if self.address.varying:
-            return self._lane_by_lane(self.gang.lanes_of(self.address))
-        old = self._as_vector(self.address.pointer)
-        return old if self.is_used else None
-
     def _in_own_memory(self) -> str | None:
-        """By vectors if the addresses are consecutive, else lane by lane."""
+        """By vectors if the addresses are consecutive, as those of private elements at one place, else lane by lane."""
+        if self.address.is_private and not self.address.varying:
+            old = self._as_vector(self.address.pointer)
+            return old if self.is_used else None
         scalars = [llvm_type(self.address.leaf.type)] if self.is_used else []
 
         def by_lane() -> list[str]:
