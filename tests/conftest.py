@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -39,6 +39,7 @@ def pytest_collection_finish() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="rewrite golden texts with what was found")
+    parser.addoption("--machine", type=int, help="code is for a random machine of this seed; tests of choices fail")
 
 
 @pytest.fixture(scope="session")
@@ -48,6 +49,15 @@ def bless(request: pytest.FixtureRequest) -> bool:
     if asked and os.environ.get("CI"):
         pytest.exit("--bless is refused under CI", returncode=4)
     return asked
+
+
+@pytest.fixture(scope="session", autouse=True)
+def random_machine(request: pytest.FixtureRequest) -> Iterator[None]:
+    """With `--machine`, the costs that code is chosen by are those of a machine that nobody has."""
+    from tests.machines import machine
+
+    with machine(request.config.getoption("--machine")):
+        yield
 
 
 @pytest.fixture

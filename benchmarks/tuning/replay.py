@@ -19,7 +19,7 @@ from tinct.tuning.search import Search
 WITHIN = 1.05
 """A point is as good as the best if it takes at most this many times as long."""
 _FINALISTS = 12
-_ROUNDS = 15
+_ROUNDS = 41
 
 
 @dataclass(frozen=True, slots=True)

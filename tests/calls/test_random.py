@@ -8,6 +8,7 @@ import pytest
 from tests.differential.campaign import HERE, difference
 from tests.hercules.test_fork_passes import PIPELINES as FORK_PIPELINES
 from tests.hercules.test_passes import PIPELINES
+from tests.machines import machine
 
 from tinct.buffers import pack_buffers
 from tinct.ir.core.interp import run as run_module
@@ -39,7 +40,8 @@ def inputs(seed: int) -> dict[str, npt.NDArray[np.uint32]]:
 @pytest.mark.usefixtures("nothing_inlined")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_all_devices_and_tiers_agree(seed: int) -> None:
-    assert difference(shader(seed), inputs(seed), 3, HERE) is None
+    with machine(seed) as here:
+        assert difference(shader(seed), inputs(seed), 3, HERE) is None, here
 
 
 @pytest.mark.usefixtures("nothing_inlined")

@@ -51,6 +51,7 @@ DEVICES = {
     show_default=True,
     help="How invocations run on the CPU.",
 )
+@click.option("--machine", type=int, help="The CPU's code is for a random machine of this seed.")
 @click.option("--passes", multiple=True, help="For transforms: a pipeline to check, repeated; else every one.")
 @click.option("--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default=True, help="Processes.")
 @click.option("--every", type=click.IntRange(1), default=1, help="Take only every N-th record.")
@@ -64,6 +65,7 @@ def main(
     file: Path | None,
     device: str,
     tier: str,
+    machine: int | None,
     passes: tuple[str, ...],
     jobs: int,
     every: int,
@@ -85,7 +87,7 @@ def main(
         and _is_asked(question, record)
     ][::every]
     pipelines = passes or PIPELINES
-    outcomes = _judge(Question(question, DEVICES[device], pipelines), records, jobs)
+    outcomes = _judge(Question(question, DEVICES[device], pipelines, machine), records, jobs)
     _print_score(outcomes)
     if question == "transforms":
         _print_pipelines(outcomes, pipelines)

@@ -10,17 +10,22 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import TypeAlias, cast
 
+from tests.machines import machine
+
 from . import judges, round_trips
 from .records import Record
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of each record: `kind` names the judge, `device` is for execution, `pipelines` for transforms."""
+    """What is asked of each record: `kind` names the judge, `device` is for execution, `pipelines` for transforms.
+    `machine` is the seed of a machine that the CPU's code is for; None for this one.
+    """
 
     kind: str
     device: str = "cpu"
     pipelines: tuple[str, ...] = ()
+    machine: int | None = None
 
     def judge(self) -> judges.Judge:
         """The judge, made in the process in which it works."""
@@ -127,13 +132,14 @@ def _outcome(worker: _Worker, is_ready: bool, seconds: float) -> Outcome | None:
 
 def _serve(question: Question, pipe: Connection) -> None:
     """A worker: answers records until the pipe closes."""
-    judge = question.judge()
-    while True:
-        try:
-            record = pipe.recv()
-        except (EOFError, OSError):
-            return
-        pipe.send(_answer(judge, record))
+    with machine(question.machine):
+        judge = question.judge()
+        while True:
+            try:
+                record = pipe.recv()
+            except (EOFError, OSError):
+                return
+            pipe.send(_answer(judge, record))
 
 
 def _answer(judge: judges.Judge, record: Record) -> Answer:

@@ -9,6 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 from tests.cpu.levels import available
+from tests.machines import machine
 
 import tinct
 
@@ -115,7 +116,8 @@ def check(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         expected = main.run(buffers, workgroups=grid, device="interp")
         for level in available():
             monkeypatch.setenv("TINCT_CPU_TARGET", level)
-            found = main.run(buffers, workgroups=grid, device="cpu")
+            with machine(seed):
+                found = main.run(buffers, workgroups=grid, device="cpu")
             for name in expected:
                 np.testing.assert_array_equal(found[name], expected[name], f"{name}, {level}, {extents}\n{text}")
 

@@ -7,6 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 from tests.cpu.levels import available
+from tests.machines import machine
 
 import tinct
 
@@ -96,6 +97,7 @@ def test_answers(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TINCT_CPU_TIER", "gang")
     for level in available():
         monkeypatch.setenv("TINCT_CPU_TARGET", level)
-        found = main.run(dict(buffers), workgroups=2, device="cpu")
+        with machine(seed):
+            found = main.run(dict(buffers), workgroups=2, device="cpu")
         for name in ("found", "halves"):
             np.testing.assert_array_equal(found[name], expected[name], err_msg=f"{name}, {level}\n{text}")

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
+from tests.machines import machine
 
 from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
 from tinct.backend.cpu.emit import Tier
@@ -36,14 +37,15 @@ class Problem:
 
 
 def check_seed(seed: int, devices: Sequence[str]) -> Problem | None:
-    """The first difference between the devices on the kernel of a seed."""
+    """The first difference between the devices on the kernel of a seed, on a machine of that seed."""
     generator = Generator(seed)
     wgsl = generator.kernel()
-    try:
-        message = difference(wgsl, generator.buffers(), generator.workgroups, devices)
-    except Exception:  # a campaign goes on whatever a stage raises
-        message = traceback.format_exc(limit=-4)
-    return None if message is None else Problem(seed, message, wgsl)
+    with machine(seed) as here:
+        try:
+            message = difference(wgsl, generator.buffers(), generator.workgroups, devices)
+        except Exception:  # a campaign goes on whatever a stage raises
+            message = traceback.format_exc(limit=-4)
+    return None if message is None else Problem(seed, f"{here}: {message}", wgsl)
 
 
 def difference(wgsl: str, buffers: Arrays, workgroups: int, devices: Sequence[str]) -> str | None:

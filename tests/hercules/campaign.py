@@ -12,6 +12,8 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tests.machines import machine
+
 from tinct.compare import Tolerance, compare
 from tinct.functions import HerculesFunction
 from tinct.functions.function import Arrays
@@ -70,7 +72,9 @@ class Checked:
 
 
 def check_seed(case: tuple[str, int], devices: Sequence[str]) -> Checked:
-    """Run the function of a generator, by its name, and a seed on the devices, and compare the results."""
+    """Run the function of a generator, by its name, and a seed on the devices, the CPU being that of a machine of the
+    seed, and compare the results.
+    """
     name, seed = case
     kind = KINDS[name]
     module = kind.generate(seed)
@@ -80,7 +84,8 @@ def check_seed(case: tuple[str, int], devices: Sequence[str]) -> Checked:
     kinds = frozenset(type(node).__name__ for it in module.functions for node in it.nodes)
     values = kind.arguments(function, count, seed)
     try:
-        problem = difference(function, count, values, devices)
+        with machine(seed):
+            problem = difference(function, count, values, devices)
         if problem is not None and problem.device == "gpu":
             tolerance = tolerance_of(function, [count], values)
             if tolerance is None:

@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
-from tests.cpu.levels import available
+from tests.machines import machine
 
 from tinct import InputError
 from tinct.ir.core.verifier import verify
@@ -49,7 +49,7 @@ class Checked:
 
 def check_seed(seed: int, devices: Sequence[str], most: int) -> Checked:
     """Compare up to `most` points of the nest of a seed: of f32 for each other seed, else of whole numbers. On the CPU
-    each is compiled for some vectors and some tier, unless the environment names these.
+    each is compiled for some machine and some tier, unless the environment names the vectors and the tier.
     """
     random = Random(seed)
     sample = random_sample(seed, "f32" if seed % 2 else "i32")
@@ -64,9 +64,10 @@ def check_seed(seed: int, devices: Sequence[str], most: int) -> Checked:
             assert str(error).startswith("decisions: "), error  # noqa: PT017 (no other error may come)
             continue
         points += 1
-        code = {"TINCT_CPU_TARGET": random.choice(available()), "TINCT_CPU_TIER": random.choice(TIERS)}
-        with patch.dict(os.environ, {**code, **os.environ}):
-            message = first_difference(lowered, sample, expected, devices)
+        tier = {"TINCT_CPU_TIER": random.choice(TIERS)}
+        with machine(random.randrange(1 << 16)) as here, patch.dict(os.environ, {**tier, **os.environ}):
+            code = f"{here}, {os.environ['TINCT_CPU_TIER']}"
+            message = first_difference(lowered, sample, expected, devices, code)
         if message is not None:
             problems.append(Problem(seed, message, str(sample.nest), decisions))
         if points == most:
@@ -74,23 +75,20 @@ def check_seed(seed: int, devices: Sequence[str], most: int) -> Checked:
     return Checked(points, tuple(problems))
 
 
-def first_difference(lowered: LoweredNest, sample: Sample, expected: Arrays, devices: Sequence[str]) -> str | None:
-    """Where the first device is wrong."""
+def first_difference(
+    lowered: LoweredNest, sample: Sample, expected: Arrays, devices: Sequence[str], code: str
+) -> str | None:
+    """Where the first device is wrong. `code` says what the CPU's code is for."""
     for device in devices:
         try:
             verify(lowered.core)
             found = lowered.run(sample.arrays, sizes=sample.sizes, device=device)
         except Exception:  # a campaign goes on whatever a stage raises
-            return f"{device}, {_code()}: {traceback.format_exc(limit=-4)}"
+            return f"{device}, {code}: {traceback.format_exc(limit=-4)}"
         for name, array in expected.items():
             if not agrees(found[name], array):
-                return f"{device}, {_code()}: {name} is {found[name].tolist()}, not {array.tolist()}"
+                return f"{device}, {code}: {name} is {found[name].tolist()}, not {array.tolist()}"
     return None
-
-
-def _code() -> str:
-    """What the CPU's code is for."""
-    return f"{os.environ.get('TINCT_CPU_TARGET')}, {os.environ.get('TINCT_CPU_TIER')}"
 
 
 def agrees(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> bool:

@@ -64,6 +64,8 @@ _UNCOUNTED: Final = 8
 _SLOW: Final = 1.5
 _HOPELESS: Final = 3.0
 """A point that takes this many times the best is timed once more only, or not at all."""
+_TICK: Final = 1e-9
+"""Seconds. A clock that did not tick says nothing of shares."""
 _CHEAP: Final = 0.01
 """Seconds. A shorter run is timed as often even if it is slow: after other work on the machine, the first one takes up
 to 2.3 times as long as later ones, and the second up to 1.5 times (softmax, 1 ms, on an Intel Xeon with 2 cores), or 10
@@ -85,6 +87,21 @@ def undisturbed_time(device: str, job: Job, values: Mapping[str, npt.NDArray[Any
         while len(times) < _MOST_ALONE and (not times or time.monotonic() <= until):
             times.append(bench.once(job))
         return sorted(times)[len(times) // _UNCOUNTED]
+
+
+def paired_times(times: Sequence[Sequence[float]]) -> list[float]:
+    """One time for each job, of those that it took in rounds of all jobs: the median of what it took as a share of the
+    median of the round, in a round like most of them.
+
+    A machine changes from one round to another, and medians of the times themselves tell which jobs were lucky: of
+    twelve kernels that copy 16 MB, as fast as each other, they differed by 1.12 where those of shares did by 1.03 (Zen
+    5, whose third cache and memory others use).
+    """
+    if not times:
+        return []
+    rounds = [max(median(taken), _TICK) for taken in zip(*times, strict=True)]
+    usual = median(rounds)
+    return [usual * median(it / middle for it, middle in zip(taken, rounds, strict=True)) for taken in times]
 
 
 def seconds_of_turn(seconds: Callable[[int], float], launch: float) -> float:
@@ -259,8 +276,8 @@ class Bench:
         return self._timed(job, self._repeats(self._timed(job, 1), _LEAST_ONCE))
 
     def by_turns(self, jobs: Sequence[Job], rounds: int) -> list[float]:
-        """The median time of each of several jobs, in rounds of all of them. There are fewer rounds of jobs that take
-        seconds.
+        """The times of several jobs, in rounds of all of them: see `paired_times`. There are fewer rounds of jobs
+        that take seconds.
 
         The order of the jobs is another one in each round, and what caches have of the job before is not timed: a job
         runs several times, and the first time is not counted unless it is long.
@@ -275,7 +292,7 @@ class Bench:
                 if first[number] < _CHEAP and not self.restored:
                     self._timed(jobs[number], 1)
                 times[number].append(self._timed(jobs[number], repeats[number]))
-        return [median(it) for it in times]
+        return paired_times(times)
 
     # One run
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
+from statistics import median
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from tinct.kernel import Kernel
 from tinct.sessions import Buffer, Session
 from tinct.sessions.calls import Options
 from tinct.sessions.launches import Launch
-from tinct.tuning.bench import Bench, Job
+from tinct.tuning.bench import Bench, Job, paired_times
 
 COUNTER = """
 @group(0) @binding(0) var<storage, read_write> x: array<u32>;
@@ -178,11 +179,28 @@ def test_jobs_by_turns_have_another_order_in_each_round(monkeypatch: pytest.Monk
     """
     jobs = [job() for _ in range(4)]
     found = timed(monkeypatch, dict(zip(jobs, (1e-3, 2e-3, 3e-3, 0.5), strict=True)), [1.0])
-    assert Bench("cpu", {}).by_turns(jobs, 5) == [1e-3, 2e-3, 3e-3, 0.5]
+    assert Bench("cpu", {}).by_turns(jobs, 5) == pytest.approx([1e-3, 2e-3, 3e-3, 0.5])
     rounds = [tuple(found[begin : begin + 7]) for begin in range(7, len(found), 7)]
     assert len(rounds) == 5
     assert len(set(rounds)) > 1
     assert all(Counter(it) == Counter([*jobs, *jobs[:3]]) for it in rounds)
+
+
+def test_rounds_in_which_the_machine_is_slow_do_not_decide_which_job_is_fast() -> None:
+    paces = (1.0, 2.0, 1.0, 2.0, 1.5)
+    times = [[seconds * pace for pace in paces] for seconds in (0.1, 0.11, 0.2)]
+    times[0][4] *= 1.2  # a disturbed one, which is the median of the times
+    first, second, third = paired_times(times)
+    assert (second / first, third / second) == (pytest.approx(1.1), pytest.approx(2 / 1.1))
+    assert second == pytest.approx(median(times[1]), rel=0.1)
+
+
+def test_no_job_takes_no_time() -> None:
+    assert paired_times([]) == Bench("cpu", {}).by_turns([], 3) == []
+
+
+def test_a_clock_that_does_not_tick_disturbs_no_comparing() -> None:
+    assert paired_times([[0.0, 1.0, 1.0], [0.0, 2.0, 2.0]]) == pytest.approx([1.0, 2.0])
 
 
 @pytest.mark.parametrize(("seconds", "once", "by_turns"), [(0.01, 10, 1 + 7), (5.0, 2, 1 + 2), (60.0, 2, 1 + 1)])
