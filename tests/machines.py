@@ -13,6 +13,7 @@ from tests.cpu.levels import available
 
 from tinct.backend.cpu.machine import AccessCosts, Cache, Copying, MachineCosts, adopt_costs, costs_so_far, kept
 from tinct.base.records import replace
+from tinct.tuning.rates import ASSUMED, CacheRate, Rates
 
 _MOST = 16.0
 """A cost is at most this many times what the table says, and at least that part of it."""
@@ -61,4 +62,39 @@ def random_costs(random: Random, known: MachineCosts) -> MachineCosts:
         wake_up=random.choice((0.0, other(1e-4))),
         copies=copies[0],
         copies_apart=copies[1],
+    )
+
+
+def random_rates(random: Random) -> Rates:
+    """Rates that a search may find on some device, each some times more or less than what is assumed of one that cannot
+    be measured.
+    """
+
+    def other(value: float) -> float:
+        return value * _MOST ** random.uniform(-1, 1)
+
+    def none_or(value: float) -> float:
+        return random.choice((0.0, other(value)))
+
+    memory, sizes = other(ASSUMED.memory), [random.choice(_FIRST_CACHES)]
+    while len(sizes) < random.randint(1, 4):
+        sizes.append(sizes[-1] * random.choice(_GROWTHS))
+    return Rates(
+        memory=memory,
+        cached=max(memory, other(ASSUMED.cached)),
+        operations=other(ASSUMED.operations),
+        units=random.choice((1, 2, 8, 64, 132)),
+        lanes=random.choice((4, 8, 16, 32)),
+        registers=random.choice((16, 32, 64, 255)),
+        launch=other(ASSUMED.launch),
+        gather=other(ASSUMED.gather),
+        load=other(ASSUMED.load),
+        barrier=none_or(ASSUMED.barrier),
+        workgroup=other(ASSUMED.workgroup),
+        page=none_or(ASSUMED.page),
+        caches=tuple(CacheRate(it, other(1e11)) for it in sizes[1:]),
+        spreads=random.random() < 0.3,
+        latency=none_or(1e-7),
+        is_software=random.random() < 0.2,
+        of_four=other(ASSUMED.of_four),
     )

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.cpu.levels import available
 
 import tinct
 from tinct.backend.cpu.gangs.memory import pieces
@@ -106,3 +107,51 @@ def test_cheap_gathers_need_no_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     changed = costs(0.5)
     monkeypatch.setattr(pieces, "costs_so_far", lambda: changed)
     assert not has_pieces("clamped")
+
+
+IN_TWO_BRANCHES = """
+@group(0) @binding(0) var<storage, read> x: array<i32>;
+@group(0) @binding(1) var<storage, read_write> out: array<i32>;
+var<workgroup> highest: array<i32, 16>;
+var<workgroup> lowest: array<i32, 16>;
+@compute @workgroup_size(16)
+fn main(@builtin(workgroup_id) wid: vec3u, @builtin(local_invocation_id) id: vec3u) {
+    let lane = id.x;
+    var high = -999;
+    var low = 999;
+    for (var t = 0u; t < 1u; t++) {
+        if (t < 0u) & (i32(t * 16u + 16u) < 6) {
+            for (var k = 0u; k < 1u; k++) { high = max(high, x[wid.x * 6u + (t * 16u + lane + 1u)] + i32(k)); }
+        } else {
+            for (var k = 0u; k < 1u; k++) {
+                let value = x[wid.x * 6u + min(t * 16u + lane + 1u, 5u)] + i32(k);
+                high = max(high, value);
+                low = min(low, value);
+            }
+        }
+    }
+    highest[lane] = high;
+    lowest[lane] = low;
+    workgroupBarrier();
+    if lane < 2u {
+        let above = max(highest[lane], highest[lane + 2u]);
+        let below = min(lowest[lane], lowest[lane + 2u]);
+        highest[lane] = above;
+        lowest[lane] = below;
+    }
+    workgroupBarrier();
+    if lane < 1u { highest[lane] = max(highest[lane], highest[lane + 1u]); }
+    workgroupBarrier();
+    out[wid.x] = highest[0] - lowest[0];
+}
+"""
+
+
+@pytest.mark.parametrize("level", available())
+def test_positions_of_one_branch_are_no_values_of_another(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What both branches compute alike is written before them, and what that is computed from is not known after."""
+    monkeypatch.setenv("TINCT_CPU_TARGET", level)
+    main = tinct.load(IN_TWO_BRANCHES)["main"]
+    buffers = {"x": np.random.default_rng(2).integers(-99, 99, 24, np.int32), "out": np.zeros(4, np.int32)}
+    expected = main.run(buffers, workgroups=4, device="interp")["out"]
+    np.testing.assert_array_equal(main.run(buffers, workgroups=4, device="cpu")["out"], expected)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from tests.cpu.levels import available
 
 import tinct
 from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
@@ -138,6 +139,32 @@ def test_grids_around_the_edges(name: str, shape: tuple[int, int]) -> None:
         for elements in (1, 40, 1000, 1024, 1100):
             sizes, groups = (0, width, height, 0), (3, 3, 1)
             assert results(gang, sizes, elements, groups) == results(lane, sizes, elements, groups), (width, height)
+
+
+DEFERRED = """
+@group(0) @binding(0) var<uniform> size: vec3u;
+@group(0) @binding(1) var<storage> data: array<u32>;
+@group(0) @binding(2) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(8, 8) fn main(@builtin(global_invocation_id) id: vec3u) {
+    if (any(id >= size)) { return; }
+    let at = (id.z * size.y + id.y) * size.x + id.x;
+    var sum = at;
+    if (data[at] % 3u == 0u) { sum += data[id.x]; } else { sum -= data[id.y * size.x]; }
+    out[at] = sum + data[data[at] % arrayLength(&data)];
+}"""
+
+
+@pytest.mark.parametrize("level", available())
+def test_a_branch_that_is_written_later_needs_values_of_a_row_with_versions(
+    level: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test of y is written with the branch to the block of each column, but y in both versions of the row."""
+    monkeypatch.setenv("TINCT_CPU_TARGET", level)
+    main, width, height = tinct.load(DEFERRED)["main"], 21, 19
+    data = np.random.default_rng(1).integers(0, 1000, width * height, np.uint32)
+    buffers = {"size": [width, height, 1], "data": data, "out": np.zeros_like(data)}
+    expected = main.run(buffers, workgroups=(3, 3, 1), device="interp")["out"]
+    np.testing.assert_array_equal(main.run(buffers, workgroups=(3, 3, 1), device="cpu")["out"], expected)
 
 
 def test_the_version_for_whole_gangs_has_no_masks() -> None:

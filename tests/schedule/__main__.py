@@ -8,7 +8,7 @@ from functools import partial
 
 import click
 
-from .campaign import check_seed
+from .campaign import check_search, check_seed
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -17,11 +17,14 @@ from .campaign import check_seed
 @click.option("--seed", default=0, show_default=True, help="The first nest's seed.")
 @click.option("--jobs", default=os.cpu_count() or 1, show_default=True, help="Processes.")
 @click.option("--device", "others", multiple=True, help="Compare this device as well, such as gpu.")
-def main(count: int, each: int, seed: int, jobs: int, others: tuple[str, ...]) -> None:
+@click.option("--searches", is_flag=True, help="Compare what searches of a second measure instead.")
+def main(count: int, each: int, seed: int, jobs: int, others: tuple[str, ...], searches: bool) -> None:
     """Compare random points of nests on the CPU and in the interpreter of core IR with the definition. Exits with 1 if
     any differ.
     """
-    devices = ("interp", "cpu", *others)
+    check = partial(check_search, devices=("cpu", *others))
+    if not searches:
+        check = partial(check_seed, devices=("interp", "cpu", *others), most=each)
     os.environ["TINCT_CACHE"] = "off"
     points = found = 0
     first = seed
@@ -29,7 +32,7 @@ def main(count: int, each: int, seed: int, jobs: int, others: tuple[str, ...]) -
         while points < count:
             seeds = range(first, first + 8 * jobs)
             first = seeds.stop
-            for checked in pool.map(partial(check_seed, devices=devices, most=each), seeds):
+            for checked in pool.map(check, seeds):
                 points += checked.points
                 for problem in checked.problems:
                     found += 1

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -12,11 +13,13 @@ from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
-from tests.machines import machine
+from tests.machines import machine, random_rates
 
-from tinct import InputError
+from tinct import InputError, TinctError
 from tinct.ir.core.verifier import verify
 from tinct.nests import LoweredNest
+from tinct.tuning import nest_tuning
+from tinct.tuning.rejected import failed
 
 from .random_nests import Sample, random_decisions, random_sample
 
@@ -73,6 +76,45 @@ def check_seed(seed: int, devices: Sequence[str], most: int) -> Checked:
         if points == most:
             break
     return Checked(points, tuple(problems))
+
+
+def check_search(seed: int, devices: Sequence[str]) -> Checked:
+    """Tune the nest of a seed on each device, on a machine whose speeds are random, for a second. All points that a
+    search measures must be right, and none may fail in the compiler.
+    """
+    random = Random(seed)
+    sample = random_sample(seed, "f32" if seed % 2 else "i32")
+    expected = sample.nest.run(sample.arrays, sizes=sample.sizes)
+    rates, contract = random_rates(random), random.random() < 0.3
+    points, problems = 0, list[Problem]()
+    for device in devices:
+        with (
+            machine(seed) as here,
+            patch.object(nest_tuning, "rates_of", lambda _: rates),
+            patch.object(nest_tuning, "rejecting", _rejecting),
+        ):
+            try:
+                best = sample.nest.tune(
+                    sample.sizes, device=device, seconds=1, seed=seed, reassociate=True, contract=contract, renew=True
+                )
+            except Exception:  # a campaign goes on whatever a stage raises
+                problems.append(Problem(seed, f"{device}, {here}: {traceback.format_exc()}", str(sample.nest), ""))
+                continue
+            found = best.run(sample.arrays)
+        points += len(best.attempts)
+        wrong = [(it.why, str(it.point)) for it in best.attempts if it.status == "wrong"]
+        wrong += [(f"{it} is wrong", str(best.decisions)) for it in expected if not agrees(found[it], expected[it])]
+        problems += [Problem(seed, f"{device}, {here}: {why}", str(sample.nest), point) for why, point in wrong]
+    return Checked(points, tuple(problems))
+
+
+@contextmanager
+def _rejecting() -> Generator[None]:
+    """What costs a point in a search, but for bugs of the compiler."""
+    try:
+        yield
+    except TinctError as error:
+        raise failed(error) from None
 
 
 def first_difference(

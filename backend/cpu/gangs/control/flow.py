@@ -73,7 +73,9 @@ class Flow:
         """All items of a level."""
         if self._whole is None:
             self._deferred.update(self._versions.deferred_branches(level))
-        self._waiting.update(node for it in self._deferred.values() for node in it.nodes)
+        for it in self._deferred.values():
+            self._waiting.update(it.nodes)
+            self._blocks.values.defer(it.nodes, it.leader)
         with self._slots.level(level):
             for item in level.items:
                 self._emit_item(item, level)

@@ -92,7 +92,7 @@ class ConstantTables:
         match node:
             case h.Cast(operand=operand) | h.Bitcast(operand=operand) if self._types[operand] in _WORDS:
                 return self._position(operand)
-            case _ if type in _WORDS and self._values.shape(node) == UNIFORM:
+            case _ if type in _WORDS and self._values.shape(node) == UNIFORM and self._values.is_usable(node):
                 return _Position([0] * self._vectors.lanes, self._values.scalar(node))
             case h.Binary(op=h.BinaryOp.ADD, lhs=lhs, rhs=rhs) if type in _WORDS:
                 left, right = self._position(lhs), self._position(rhs)

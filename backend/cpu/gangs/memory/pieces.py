@@ -137,7 +137,7 @@ class _Interior:
         known = self._values.known(node)
         if known is not None:
             return {_ONE: known}
-        if self._values.shape(node) == UNIFORM:
+        if self._is_at_hand(node):
             return {self._wide(node): [1] * self._site.lanes}
         match node:
             case h.Cast(operand=operand) | h.Bitcast(operand=operand):
@@ -208,8 +208,14 @@ class _Interior:
         return scalar if type.bits == 64 else self._one.convert("sext" if type.signed else "zext", "i32", scalar, "i64")
 
     def _uniform(self, node: h.Node) -> str | None:
+        return self._values.scalar(node) if self._is_at_hand(node) else None
+
+    def _is_at_hand(self, node: h.Node) -> bool:
+        """Whether one scalar is the value of all lanes, and may be used here: what a position is computed from may have
+        been computed where only some gangs pass.
+        """
         is_uniform = self._values.shape(node) == UNIFORM and not isinstance(node, h.ProductNode)
-        return self._values.scalar(node) if is_uniform else None
+        return is_uniform and self._values.is_usable(node)
 
     def _known(self, node: h.Node) -> Span | None:
         """The span of all threads of the gang that may pass the block."""

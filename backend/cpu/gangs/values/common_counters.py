@@ -52,10 +52,17 @@ class _OpenLoop:
 class CommonCounters:
     """Writes the tests and scalars of counters that are asked for; `scalar` gives those of uniform values."""
 
-    def __init__(self, context: GangContext, vectors: LaneVectors, scalar: Callable[[h.Node], str]) -> None:
+    def __init__(
+        self,
+        context: GangContext,
+        vectors: LaneVectors,
+        scalar: Callable[[h.Node], str],
+        is_usable: Callable[[h.Node], bool],
+    ) -> None:
+        """`scalar` and `is_usable` are those of `addresses.ValueQueries`."""
         self._placed, self._types, self._shapes = context.placed, context.types, context.shapes
         self._site = context.site
-        self._vectors, self._scalar = vectors, scalar
+        self._vectors, self._scalar, self._is_usable = vectors, scalar, is_usable
         self._out, self._one = vectors.out, vectors.one
         self._open: list[_OpenLoop] = []
 
@@ -118,7 +125,7 @@ class CommonCounters:
         return found
 
     def _is_uniform(self, node: h.Node) -> bool:
-        return self._shapes.at(node, self._site.here) == UNIFORM
+        return self._shapes.at(node, self._site.here) == UNIFORM and self._is_usable(node)
 
     def _step(self, phi: h.Phi, level: Level) -> h.Node | None:
         """What each iteration adds to a 32-bit integer, if that is known before the loop and the same for all lanes."""

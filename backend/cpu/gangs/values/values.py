@@ -6,7 +6,7 @@ is uniform or affine within rows is one scalar for each part. Any other value is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TypeGuard, assert_never
 
 from .....ir.hercules import nodes as h
@@ -49,8 +49,10 @@ class GangValues:
         """Vectors of speculated values, by part and by the LLVM block that needed them."""
         self._part_steps: dict[h.Node, int | None] = {}
         self._used_in: dict[h.Node, frozenset[h.Node]] = {}
+        self._deferred_to: dict[h.Node, h.Node] = {}
+        """The blocks at whose end nodes are written that belong to earlier ones."""
         self.memory = GangMemory(context, self)
-        self.common_counters = CommonCounters(context, self.memory, self.scalar)
+        self.common_counters = CommonCounters(context, self.memory, self.scalar, self.is_usable)
         self.broadcasts = EmbeddedBroadcasts(context)
         self._speculation = SpeculationEmitter(context, self, self.memory)
         self.threads = ThreadNumbers(context, self.memory)
@@ -301,6 +303,10 @@ class GangValues:
         assert isinstance(type, h.Product)
         return type.fields[1]
 
+    def defer(self, nodes: Iterable[h.Node], leader: h.Node) -> None:
+        """Say that nodes of earlier blocks are written at the end of a later one, before anything is written."""
+        self._deferred_to.update(dict.fromkeys(nodes, leader))
+
     def use_blocks(self, node: h.Node) -> frozenset[h.Node]:
         """The blocks that use a value, including blocks that compute vectors of speculated values from it."""
         if node not in self._used_in:
@@ -322,7 +328,7 @@ class GangValues:
                     yield block_leader(control)
                 case h.FloatingNode() | h.PinnedNode() | h.ControlNode():
                     home = self._placed.place[user]
-                    yield home
+                    yield self._deferred_to.get(user, home)
                     if self._shapes.at(user, home).kind is Kind.SPECULATED:
                         yield from self.use_blocks(user)
                 case _:

@@ -6,8 +6,23 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ...llvm import Ops
 
+_WORDS = ("i32", "float")
+_WORDS_OF_AVX512 = 16
 _BYTE = 8
 """The fewest lanes whose mask is an integer that a register can hold."""
+
+
+def is_miscompiled(numbers: Sequence[int]) -> bool:
+    """Whether LLVM may take the wrong elements in a shuffle of 16 words by constant numbers.
+
+    Where all words go by twos, LLVM shuffles words of 64 bits. If only the first four words count of several minima or
+    maxima of such shuffles, which take them from the first four of their sources, LLVM 22.1 narrows the shuffles, and
+    takes words 0 and 1 where 2 and 3 are asked for. (As if it made VPERMILPD of VPERMQ, whose numbers are in other bits
+    of the mask; LLVM pull request 133923 made it narrow them. Of 12,000 random shuffles no other was wrong.)
+    """
+    pairs = [(first // 2, second - first) for first, second in zip(numbers[::2], numbers[1::2], strict=True)]
+    are_pairs = all(it % 2 == 0 for it in numbers[::2]) and all(it == 1 for _, it in pairs)
+    return are_pairs and [it for it, _ in pairs[:2]] in ([1, 0], [1, 1])
 
 
 class LaneVectors:
@@ -42,7 +57,21 @@ class LaneVectors:
         """A shuffle of two vectors; elements of the second one are numbered after those of the first."""
         type, wanted = self.vec.type(scalar), list(numbers)
         mask = vector_text("i32", wanted)
+        if scalar in _WORDS and len(wanted) == self.lanes == _WORDS_OF_AVX512 and self.out.module.target.has_avx512:
+            if right == "poison" and is_miscompiled(wanted):
+                return self._by_hidden_numbers(scalar, left, mask)
+            if left == "poison" and is_miscompiled([it - self.lanes for it in wanted]):
+                return self._by_hidden_numbers(scalar, right, vector_text("i32", (it - self.lanes for it in wanted)))
         return self.out.pure(f"shufflevector {type} {left}, {type} {right}, <{len(wanted)} x i32> {mask}")
+
+    def _by_hidden_numbers(self, scalar: str, vector: str, mask: str) -> str:
+        """The same, by an instruction whose mask is hidden from LLVM."""
+        words, type = self.vec.type("i32"), self.vec.type(scalar)
+        with self.out.at_entry():
+            hidden = self.out.pure(f'call {words} asm "", "=v,0"({words} {mask}) memory(none)')
+        name = f"@llvm.x86.avx512.permvar.{'si' if scalar == 'i32' else 'sf'}.512"
+        self.out.module.declare(f"{type} {name}({type}, {words})")
+        return self.out.pure(f"call {type} {name}({type} {vector}, {words} {hidden})")
 
     def both(self, mask: str, other: str) -> str:
         """The lanes that both masks have; those that `mask` does not have may be poison in the other one.
