@@ -52,6 +52,8 @@ def test_which_shuffles_are_hidden() -> None:
     assert is_miscompiled([2, 3, 0, 1, *rest])
     assert is_miscompiled([2, 3, 2, 3, 14, 15, *rest[:10]])
     assert not is_miscompiled([0, 1, 2, 3, *rest])
+    assert not is_miscompiled([lane ^ 2 for lane in range(16)])
+    assert not is_miscompiled([2, 3, 0, 1, 2, 3, 0, 1, 10, 11, 8, 9, 10, 11, 8, 9])
     assert not is_miscompiled([0, 1, 0, 1, *rest])
     assert not is_miscompiled([3, 2, 2, 3, *rest])
     assert not is_miscompiled([4, 5, 2, 3, *rest])
