@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import partial
 from random import Random
 from unittest.mock import patch
 
@@ -43,14 +44,8 @@ def machine(seed: int | None) -> Iterator[str]:
 
 def random_costs(random: Random, known: MachineCosts) -> MachineCosts:
     """Costs that have nothing to do with each other, each some times more or less than what is known."""
-
-    def other(value: float) -> float:
-        return value * _MOST ** random.uniform(-1, 1)
-
+    other, sizes = partial(_other, random), _cache_sizes(random, random.randint(1, 3))
     access = {it.name: getattr(known.access, it.name) for it in fields(AccessCosts)}
-    sizes = [random.choice(_FIRST_CACHES)]
-    while len(sizes) < random.randint(1, 3):
-        sizes.append(sizes[-1] * random.choice(_GROWTHS))
     copied = [sizes[0] << (2 * step) for step in range(random.randint(0, 8))]
     copies = [tuple(Copying(it, other(20.0), other(20.0)) for it in copied) for _ in range(2)]
     return replace(
@@ -69,16 +64,12 @@ def random_rates(random: Random) -> Rates:
     """Rates that a search may find on some device, each some times more or less than what is assumed of one that cannot
     be measured.
     """
-
-    def other(value: float) -> float:
-        return value * _MOST ** random.uniform(-1, 1)
+    other = partial(_other, random)
 
     def none_or(value: float) -> float:
         return random.choice((0.0, other(value)))
 
-    memory, sizes = other(ASSUMED.memory), [random.choice(_FIRST_CACHES)]
-    while len(sizes) < random.randint(1, 4):
-        sizes.append(sizes[-1] * random.choice(_GROWTHS))
+    memory = other(ASSUMED.memory)
     return Rates(
         memory=memory,
         cached=max(memory, other(ASSUMED.cached)),
@@ -92,9 +83,20 @@ def random_rates(random: Random) -> Rates:
         barrier=none_or(ASSUMED.barrier),
         workgroup=other(ASSUMED.workgroup),
         page=none_or(ASSUMED.page),
-        caches=tuple(CacheRate(it, other(1e11)) for it in sizes[1:]),
+        caches=tuple(CacheRate(it, other(1e11)) for it in _cache_sizes(random, random.randint(0, 3))),
         spreads=random.random() < 0.3,
         latency=none_or(1e-7),
         is_software=random.random() < 0.2,
         of_four=other(ASSUMED.of_four),
     )
+
+
+def _other(random: Random, value: float) -> float:
+    return value * _MOST ** random.uniform(-1, 1)
+
+
+def _cache_sizes(random: Random, count: int) -> list[int]:
+    sizes = [random.choice(_FIRST_CACHES)]
+    while len(sizes) < count:
+        sizes.append(sizes[-1] * random.choice(_GROWTHS))
+    return sizes[:count]

@@ -5,7 +5,7 @@ Code that some gangs skip has a jump around it. A loop runs while any lane is le
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -72,13 +72,16 @@ class Flow:
     def emit_level(self, level: Level) -> None:
         """All items of a level."""
         if self._whole is None:
-            self._deferred.update(self._versions.deferred_branches(level))
-        for it in self._deferred.values():
-            self._waiting.update(it.nodes)
-            self._blocks.values.defer(it.nodes, it.leader)
+            self._defer(self._versions.deferred_branches(level))
         with self._slots.level(level):
             for item in level.items:
                 self._emit_item(item, level)
+
+    def _defer(self, branches: Mapping[Item, DeferredBranch]) -> None:
+        self._deferred.update(branches)
+        for it in branches.values():
+            self._waiting.update(it.nodes)
+            self._blocks.values.defer(it.nodes, it.leader)
 
     def _emit_item(self, item: Item, level: Level) -> None:
         if self._whole is not None and item in self._whole.dead:

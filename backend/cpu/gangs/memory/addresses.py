@@ -42,6 +42,12 @@ class ValueQueries(Protocol):
         """The scalar of a value; the first lane's for affine and speculated values."""
         ...
 
+    def shared_scalar(self, node: h.Node) -> str | None:
+        """The scalar that is the value of all lanes of the part; None if there is none, or it may not be used here, as
+        that of an operand which was computed where only some gangs pass.
+        """
+        ...
+
     def holds(self, node: h.Node) -> str:
         """An i1: whether a speculated value is affine."""
         ...

@@ -17,7 +17,6 @@ from .....ir.hercules.arithmetic import ScalarValue
 from .....ir.hercules.types import constant_type
 from ...data import llvm_type, scalar_constant
 from ..analysis.known import KnownValues
-from ..analysis.shapes import UNIFORM
 from ..context import GangContext
 from ..values.vectors import LaneVectors
 from .addresses import ValueQueries
@@ -92,8 +91,8 @@ class ConstantTables:
         match node:
             case h.Cast(operand=operand) | h.Bitcast(operand=operand) if self._types[operand] in _WORDS:
                 return self._position(operand)
-            case _ if type in _WORDS and self._values.shape(node) == UNIFORM and self._values.is_usable(node):
-                return _Position([0] * self._vectors.lanes, self._values.scalar(node))
+            case _ if type in _WORDS and (scalar := self._values.shared_scalar(node)) is not None:
+                return _Position([0] * self._vectors.lanes, scalar)
             case h.Binary(op=h.BinaryOp.ADD, lhs=lhs, rhs=rhs) if type in _WORDS:
                 left, right = self._position(lhs), self._position(rhs)
                 return None if left is None or right is None else self._sum(left, right)

@@ -125,7 +125,7 @@ class _Interior:
         self._site, self._types, self._values = context.site, context.types, values
         self._one = context.one
         self._tests: dict[str, None] = {}
-        self._spans = Spans(context.one, context.types, lambda _: None, self._uniform, known=self._known)
+        self._spans = Spans(context.one, context.types, lambda _: None, values.shared_scalar, known=self._known)
 
     def tests(self, position: h.Node, extent: str) -> list[str] | None:
         """Those of a position with a sum; None if there are none."""
@@ -137,8 +137,9 @@ class _Interior:
         known = self._values.known(node)
         if known is not None:
             return {_ONE: known}
-        if self._is_at_hand(node):
-            return {self._wide(node): [1] * self._site.lanes}
+        shared = self._values.shared_scalar(node)
+        if shared is not None:
+            return {self._wide(node, shared): [1] * self._site.lanes}
         match node:
             case h.Cast(operand=operand) | h.Bitcast(operand=operand):
                 return self.sum(operand) if self._is_counted(node) and self._is_counted(operand) else None
@@ -202,20 +203,10 @@ class _Interior:
 
     # What spans are made of
 
-    def _wide(self, node: h.Node) -> str:
-        type, scalar = self._types[node], self._values.scalar(node)
+    def _wide(self, node: h.Node, scalar: str) -> str:
+        type = self._types[node]
         assert isinstance(type, h.Integer)
         return scalar if type.bits == 64 else self._one.convert("sext" if type.signed else "zext", "i32", scalar, "i64")
-
-    def _uniform(self, node: h.Node) -> str | None:
-        return self._values.scalar(node) if self._is_at_hand(node) else None
-
-    def _is_at_hand(self, node: h.Node) -> bool:
-        """Whether one scalar is the value of all lanes, and may be used here: what a position is computed from may have
-        been computed where only some gangs pass.
-        """
-        is_uniform = self._values.shape(node) == UNIFORM and not isinstance(node, h.ProductNode)
-        return is_uniform and self._values.is_usable(node)
 
     def _known(self, node: h.Node) -> Span | None:
         """The span of all threads of the gang that may pass the block."""

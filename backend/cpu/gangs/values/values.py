@@ -417,6 +417,11 @@ class GangValues:
         offset = shape.stride * self._site.first
         return value if offset == 0 else self._moved(value, data.llvm_type(self._types[node]), shape, offset)
 
+    def shared_scalar(self, node: h.Node) -> str | None:
+        """See `addresses.ValueQueries`."""
+        is_shared = self.is_uniform_in_part(node) and not isinstance(node, h.ProductNode)
+        return self.scalar(node) if is_shared and self.is_usable(node) else None
+
     def _moved(self, value: str, scalar: str, shape: Shape, offset: int) -> str:
         if value == "0" and offset > 0 and shape.kind is Kind.AFFINE:
             return str(offset)

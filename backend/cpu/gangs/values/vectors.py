@@ -59,22 +59,26 @@ class LaneVectors:
     def shuffle(self, scalar: str, left: str, right: str, numbers: Iterable[int]) -> str:
         """A shuffle of two vectors; elements of the second one are numbered after those of the first."""
         type, wanted = self.vec.type(scalar), list(numbers)
-        mask = vector_text("i32", wanted)
         if scalar in _WORDS and len(wanted) == self.lanes == _WORDS_OF_AVX512 and self.out.module.target.has_avx512:
-            if right == "poison" and is_miscompiled(wanted):
-                return self._by_hidden_numbers(scalar, left, mask)
-            if left == "poison" and is_miscompiled([it - self.lanes for it in wanted]):
-                return self._by_hidden_numbers(scalar, right, vector_text("i32", (it - self.lanes for it in wanted)))
+            is_second = left == "poison"
+            own = [it - self.lanes for it in wanted] if is_second else wanted
+            if (is_second or right == "poison") and is_miscompiled(own):
+                return self._by_hidden_numbers(scalar, right if is_second else left, own)
+        mask = vector_text("i32", wanted)
         return self.out.pure(f"shufflevector {type} {left}, {type} {right}, <{len(wanted)} x i32> {mask}")
 
-    def _by_hidden_numbers(self, scalar: str, vector: str, mask: str) -> str:
-        """The same, by an instruction whose mask is hidden from LLVM."""
+    def _by_hidden_numbers(self, scalar: str, vector: str, numbers: Sequence[int]) -> str:
+        """A shuffle of one vector, by an instruction whose numbers are hidden from LLVM."""
         words, type = self.vec.type("i32"), self.vec.type(scalar)
         with self.out.at_entry():
-            hidden = self.out.pure(f'call {words} asm "", "=v,0"({words} {mask}) memory(none)')
+            hidden = self._hidden_constant(words, "v", vector_text("i32", numbers))
         name = f"@llvm.x86.avx512.permvar.{'si' if scalar == 'i32' else 'sf'}.512"
         self.out.module.declare(f"{type} {name}({type}, {words})")
         return self.out.pure(f"call {type} {name}({type} {vector}, {words} {hidden})")
+
+    def _hidden_constant(self, type: str, register: str, value: str) -> str:
+        """A constant in a kind of register, of which LLVM knows nothing."""
+        return self.out.pure(f'call {type} asm "", "={register},0"({type} {value}) memory(none)')
 
     def both(self, mask: str, other: str) -> str:
         """The lanes that both masks have; those that `mask` does not have may be poison in the other one.
@@ -87,7 +91,7 @@ class LaneVectors:
             return self.vec.select(mask, "i1", other, "zeroinitializer")
         bits = sum(1 << lane for lane, it in enumerate(mask.split(",")) if "true" in it)
         with self.out.at_entry():
-            word = self.out.pure(f'call i{self.lanes} asm "", "=r,0"(i{self.lanes} {bits}) memory(none)')
+            word = self._hidden_constant(f"i{self.lanes}", "r", str(bits))
             hidden = self.out.pure(f"bitcast i{self.lanes} {word} to {type}")
         return self.out.pure(f"and {type} {self.out.pure(f'freeze {type} {other}')}, {hidden}")
 
