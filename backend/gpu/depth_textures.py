@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from . import webgpu
-from .messages import Blob
+from .shared_bytes import Blob
 
 FORMAT: Final = "depth32float"
 _SOURCE_FORMAT: Final = "r32float"

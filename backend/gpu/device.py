@@ -13,13 +13,14 @@ from ...base.errors import InputError
 from ...base.forks import ForkLock
 from ...base.in_time import Background
 from .binding_headers import header_of
-from .messages import Blob, Reply, Request
+from .messages import Reply, Request
 from .model import AdapterInfo, Binding, BufferBinding, GpuError, GpuResult
 from .process import Sent, WorkerProcess
 from .program_checks import check_program, check_program_limits
 from .program_messages import program_request
 from .program_model import GpuProgram, ProgramResult
 from .resident_messages import Command
+from .shared_bytes import Blob
 
 _PROBE_SECONDS = 60.0
 DEFAULT_SECONDS = 120.0

@@ -16,7 +16,7 @@ from .adapters import ListedAdapter, choose
 from .binding_headers import FILTERABLE, BindingHeader
 from .clock import TICK, DeviceClock
 from .driver_threads import DriverThreads
-from .messages import AdapterReply, Blob, RunReply, RunRequest, interface_of, is_written
+from .messages import AdapterReply, RunReply, RunRequest, interface_of, is_written
 from .model import GpuError
 from .program_messages import ProgramReply, ProgramRequest
 from .program_run import ProgramRun
@@ -24,6 +24,7 @@ from .recorder import BoundPipeline, Entry, bind
 from .resident_memory import ResidentMemory
 from .resident_messages import ResidentReply, ResidentRequest
 from .resources import Resource, layout_entry, upload
+from .shared_bytes import Blob
 
 _WANTED_FEATURES = (
     "shader-f16",

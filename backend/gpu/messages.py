@@ -1,7 +1,7 @@
 """The messages of parent and child: a length, a JSON header, then raw bytes. No pickles, so no code crosses the pipe.
 
 A frame is a little-endian u32 with the header's size, the header (a JSON object), and the blobs, whose sizes are the
-header's `blobs`.
+header's `blobs`. Its `places` say which of them are not in the pipe, and where they begin in the memory of both.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from .binding_headers import BindingHeader
 from .model import GpuErrorKind
 from .program_messages import ProgramReply, ProgramRequest
 from .resident_messages import ResidentReply, ResidentRequest
-
-Blob: TypeAlias = bytes | bytearray | memoryview
+from .shared_bytes import Blob, SharedBytes
 
 _LENGTH = struct.Struct("<I")
 
@@ -107,33 +106,38 @@ class FailureReply(TypedDict):
 Reply: TypeAlias = AdapterReply | ValidReply | RunReply | ProgramReply | ResidentReply | FailureReply
 
 
-def send(stream: IO[bytes], header: Request | Reply, blobs: Sequence[Blob] = ()) -> None:
-    """Writes one frame and flushes it."""
-    encoded = json.dumps({**header, "blobs": [len(blob) for blob in blobs]}).encode()
+def send(stream: IO[bytes], shared: SharedBytes, header: Request | Reply, blobs: Sequence[Blob] = ()) -> None:
+    """Writes one frame and flushes it. Large blobs are put into the memory that is shared."""
+    places = shared.put(blobs)
+    encoded = json.dumps({**header, "blobs": [len(blob) for blob in blobs], "places": places}).encode()
     stream.write(_LENGTH.pack(len(encoded)))
     stream.write(encoded)
-    for blob in blobs:
-        stream.write(blob)
+    for blob, place in zip(blobs, places, strict=True):
+        if place is None:
+            stream.write(blob)
     stream.flush()
 
 
-def receive_request(stream: BufferedReader) -> tuple[Request, list[bytearray]]:
-    """Reads one frame from the parent; EOFError if the parent closed the pipe."""
-    header, blobs = _receive(stream)
+def receive_request(stream: BufferedReader, shared: SharedBytes) -> tuple[Request, list[Blob]]:
+    """Reads one frame from the parent; EOFError if the parent closed the pipe. Its large blobs are there until it has
+    the reply.
+    """
+    header, blobs = _receive(stream, shared)
     return cast(Request, header), blobs
 
 
-def receive_reply(stream: BufferedReader) -> tuple[Reply, list[bytearray]]:
+def receive_reply(stream: BufferedReader, shared: SharedBytes) -> tuple[Reply, list[bytearray]]:
     """Reads one frame from the child; EOFError if the child died."""
-    header, blobs = _receive(stream)
-    return cast(Reply, header), blobs
+    header, blobs = _receive(stream, shared)
+    return cast(Reply, header), [it if isinstance(it, bytearray) else bytearray(it) for it in blobs]
 
 
-def _receive(stream: BufferedReader) -> tuple[object, list[bytearray]]:
+def _receive(stream: BufferedReader, shared: SharedBytes) -> tuple[object, list[Blob]]:
     (size,) = cast(tuple[int], _LENGTH.unpack(_read_exactly(stream, _LENGTH.size)))
     header = cast(dict[str, object], json.loads(_read_exactly(stream, size)))
-    sizes = cast(list[int], header["blobs"])
-    return header, [_read_exactly(stream, size) for size in sizes]
+    sizes, places = cast(list[int], header["blobs"]), cast(list[int | None], header["places"])
+    blobs = zip(sizes, places, strict=True)
+    return header, [_read_exactly(stream, size) if at is None else shared.at(at, size) for size, at in blobs]
 
 
 def _read_exactly(stream: BufferedReader, size: int) -> bytearray:

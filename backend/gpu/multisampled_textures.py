@@ -9,8 +9,8 @@ import numpy as np
 from . import webgpu
 from .binding_headers import SAMPLES, TextureHeader
 from .depth_textures import FORMAT as DEPTH_FORMAT
-from .messages import Blob
 from .model import GpuError
+from .shared_bytes import Blob
 
 WIDE_FORMATS: Final = "texture-adapter-specific-format-features"
 """The feature by which adapters may have multisampled textures of 32 bits a channel."""

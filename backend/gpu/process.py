@@ -18,8 +18,9 @@ from typing import IO, cast
 from ...base.forks import ForkLock
 from ...base.python_children import described_exit, python_environment
 from ..alarms import ALARMS
-from .messages import Blob, Reply, Request, receive_reply, send
+from .messages import Reply, Request, receive_reply, send
 from .model import GpuError
+from .shared_bytes import Blob, SharedBytes, is_large
 
 _WORKER_MODULE = f"{__package__}.worker"
 _SHUTDOWN_SECONDS = 2.0
@@ -32,13 +33,14 @@ sent before that has come. So the child never waits for us to read its reply whi
 
 class Sent:
     """A request that a child has; `answer` is its reply with what came along, once that has come. `has_data` says
-    whether it asks for data.
+    whether it asks for data, and `is_large` whether it came with large blobs.
     """
 
-    __slots__ = ("alarm", "answer", "has_data", "request")
+    __slots__ = ("alarm", "answer", "has_data", "is_large", "request")
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, blobs: Sequence[Blob]) -> None:
         self.request = request
+        self.is_large = any(map(is_large, blobs))
         self.has_data = request["operation"] == "session" and any(it["do"] == "read" for it in request["commands"])
         self.alarm = contextlib.ExitStack()
         self.answer: tuple[Reply, list[bytearray]] | None = None
@@ -146,12 +148,15 @@ class _Child:
         self._expired: Request | None = None
         """The request for whose time the child was killed."""
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the child)
+        self._to_child, self._from_child = SharedBytes.new(), SharedBytes.new()
+        shared = (self._to_child, self._from_child)
         self.popen = subprocess.Popen(
-            [sys.executable, "-m", _WORKER_MODULE, adapter],
+            [sys.executable, "-m", _WORKER_MODULE, adapter, *(it.argument for it in shared)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
             env=_environment(),
+            pass_fds=[it.file for it in shared if it.file is not None],
         )
         self._stop = weakref.finalize(self, _stop, self.popen, self.owner, self._log)
 
@@ -162,21 +167,28 @@ class _Child:
 
     def send(self, request: Request, blobs: Sequence[Blob], *, is_limited: bool = False) -> Sent:
         """Send a request; see `WorkerProcess.post`. Raises GpuError."""
-        sent = Sent(request)
+        sent = Sent(request, blobs)
         expire = partial(self._expire, request)
         if is_limited:
             sent.alarm.enter_context(ALARMS.set(request["seconds"], expire))
-        while len(self._sent) >= _MOST_SENT or any(it.has_data for it in self._sent):
+        while self._must_wait(sent):
             self._receive()
         if not is_limited:
             seconds = request["seconds"] + sum(it.request["seconds"] for it in self._sent)
             sent.alarm.enter_context(ALARMS.set(seconds, expire))
         self._sent.append(sent)
         try:
-            send(cast(IO[bytes], self.popen.stdin), request, blobs)
+            send(cast(IO[bytes], self.popen.stdin), self._to_child, request, blobs)
         except (BrokenPipeError, ConnectionResetError):
             raise self.ending() from None
         return sent
+
+    def _must_wait(self, sent: Sent) -> bool:
+        """Whether a reply has to come before a request can be sent: data in a pipe, and large blobs in shared memory,
+        have to be taken first.
+        """
+        is_full = len(self._sent) >= _MOST_SENT or any(it.has_data for it in self._sent)
+        return is_full or (sent.is_large and any(it.is_large for it in self._sent))
 
     def answer(self, sent: Sent) -> tuple[Reply, list[bytearray]]:
         """The reply to a request."""
@@ -203,7 +215,7 @@ class _Child:
     def _receive(self) -> None:
         """Wait for the next reply."""
         try:
-            reply = receive_reply(cast(BufferedReader, self.popen.stdout))
+            reply = receive_reply(cast(BufferedReader, self.popen.stdout), self._from_child)
         except (EOFError, ConnectionResetError):
             raise self.ending() from None
         sent = self._sent.popleft()
@@ -211,6 +223,8 @@ class _Child:
         if self._expired is not None:  # killed just after it had replied
             raise self.ending()
         sent.answer = reply
+        if sent.is_large:
+            self._to_child.free()
 
     def _expire(self, request: Request) -> None:
         self._expired = request

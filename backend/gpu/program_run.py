@@ -14,11 +14,11 @@ import numpy as np
 from . import webgpu
 from .binding_headers import BindingHeader
 from .driver_threads import DriverThreads
-from .messages import Blob
 from .model import BufferKind
 from .program_messages import BoundHeader, BufferHeader, DispatchHeader, ProgramRequest, StepHeader
 from .recorder import BoundPipeline, Entry, PipelineOf, Recorder, bind
 from .resources import new_buffer, rounded
+from .shared_bytes import Blob
 
 _NUMBERS: Final = 1 << 16
 """The numbers that one buffer of counts holds."""

@@ -14,12 +14,13 @@ from ...ir.samplers import Sampler
 from ...ir.types import Texture
 from .binding_headers import BindingHeader, header_of
 from .device import DEFAULT_SECONDS, GpuDevice
-from .messages import Blob, interface_of
+from .messages import interface_of
 from .model import GpuError, SamplerBinding, TextureBinding
 from .process import Sent
 from .queued_steps import ClearRange, QueuedStep
 from .resident import Resident
 from .resident_messages import SECONDS, Command, EntryHeader
+from .shared_bytes import Blob
 
 _DISPATCH: Final = struct.Struct("<4I")
 _FIRST_BYTES: Final = 32 * _DISPATCH.size

@@ -15,7 +15,7 @@ from . import webgpu
 from .binding_headers import BindingHeader
 from .clock import DeviceClock
 from .driver_threads import DriverThreads
-from .messages import Blob
+from .shared_bytes import Blob
 
 _DISPATCH: Final = struct.Struct("<4I")
 _COMMANDS: Final = 2048

@@ -10,7 +10,6 @@ from typing import Final, TypeAlias, assert_never
 from . import webgpu
 from .clock import DeviceClock
 from .driver_threads import DriverThreads
-from .messages import Blob
 from .recorder import BoundPipeline, Entry, Pipeline, PipelineOf, Recorder, bind
 from .resident_messages import (
     SECONDS,
@@ -25,7 +24,8 @@ from .resident_messages import (
     SequenceStep,
     TimeHeader,
 )
-from .resources import DeviceSampler, DeviceTexture, new_buffer
+from .resources import DeviceSampler, DeviceTexture, new_buffer, padded
+from .shared_bytes import Blob
 
 _WORD: Final = 4
 _MOST_RECORDED: Final = 8192
@@ -169,7 +169,7 @@ class ResidentMemory:
         if id in self._textures:
             self._textures[id].fill(data)
         else:
-            self._device.queue.write_buffer(self._buffers[id], 0, bytes(data) + bytes(-len(data) % _WORD))
+            self._device.queue.write_buffer(self._buffers[id], 0, padded(data, len(data) + -len(data) % _WORD))
 
     def _bind(self, command: BindHeader) -> None:
         entries = map(self._entry, command["entries"])

@@ -9,9 +9,9 @@ from . import webgpu
 from .binding_headers import FILTERABLE, SAMPLE_TYPES, BindingHeader, SamplerHeader, TextureHeader
 from .depth_textures import FORMAT as DEPTH_FORMAT
 from .depth_textures import DepthPainter
-from .messages import Blob
 from .model import GpuError
 from .multisampled_textures import SamplePainter, multisampled_format
+from .shared_bytes import Blob
 
 _UNIFORM_ROUNDING = 16
 
@@ -79,12 +79,17 @@ def new_buffer(wgpu: webgpu.WebGpu, device: webgpu.Device, size: int, data: Blob
     size = rounded(size, _UNIFORM_ROUNDING)
     if data is None:
         return device.create_buffer(size=size, usage=wanted)
-    return device.create_buffer_with_data(data=bytes(data) + bytes(size - len(data)), usage=wanted)
+    return device.create_buffer_with_data(data=padded(data, size), usage=wanted)
 
 
 def rounded(size: int, rounding: int) -> int:
     """A multiple of the rounding that is not 0."""
     return max(rounding, -(-size // rounding) * rounding)
+
+
+def padded(data: Blob, size: int) -> Blob:
+    """So many bytes, of which the last ones are zeros."""
+    return data if len(data) == size else bytes(data) + bytes(size - len(data))
 
 
 class _Buffer:
@@ -121,8 +126,7 @@ class _Buffer:
 def _padded(header: BindingHeader, blob: Blob) -> Blob:
     """The bytes rounded up to what WebGPU can bind: a multiple of 4 above 0; for uniforms, whole rows of 16."""
     rounding = _UNIFORM_ROUNDING if header["kind"] == "uniform" else 4
-    missing = rounded(len(blob), rounding) - len(blob)
-    return blob if missing == 0 else bytes(blob) + bytes(missing)
+    return padded(blob, rounded(len(blob), rounding))
 
 
 class DeviceSampler:

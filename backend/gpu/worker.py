@@ -16,8 +16,9 @@ from typing import cast
 
 from ...base.errors import InputError
 from .executor import Executor
-from .messages import Blob, FailureReply, Reply, Request, receive_request, send
+from .messages import FailureReply, Reply, Request, receive_request, send
 from .model import GpuError
+from .shared_bytes import Blob, SharedBytes
 
 _GRACE_SECONDS = 5
 _LONGEST_ALARM = 2.0**31 - 1
@@ -73,20 +74,25 @@ def _die_after(seconds: float) -> None:
 
 
 def main() -> None:
-    """Serves until standard input ends. The one argument of the command line is the adapter that is wanted."""
+    """Serves until standard input ends. The arguments of the command line are the adapter that is wanted, and the
+    shared memory for large blobs of requests and of replies.
+    """
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     requests = cast(BufferedReader, sys.stdin.buffer)
-    worker = Worker(adapter=sys.argv[1])
+    adapter, *shared = sys.argv[1:]
+    worker = Worker(adapter)
+    from_parent, to_parent = map(SharedBytes.inherited, shared)
     while True:
         try:
-            request, blobs = receive_request(requests)
+            request, blobs = receive_request(requests, from_parent)
         except EOFError:
             return
+        to_parent.free()  # what the last reply had was taken before this request was sent
         _die_after(request["seconds"] + _GRACE_SECONDS)
         reply, outputs = worker.answer(request, blobs)
         _die_after(0)
-        send(replies, reply, outputs)
+        send(replies, to_parent, reply, outputs)
 
 
 if __name__ == "__main__":

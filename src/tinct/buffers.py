@@ -203,7 +203,7 @@ def unpack_binding(info: BindingInfo, data: bytearray | memoryview, original: ob
         array = np.frombuffer(data, form, count=(info.size or len(data)) // form.itemsize).copy()
         return array if given is None else array.reshape(given.shape)
     if given is not None and _has_exact_layout(info, given, len(data)):
-        return np.frombuffer(data, given.dtype, count=given.size).reshape(given.shape).copy()
+        return np.frombuffer(data, given.dtype, count=given.size).reshape(given.shape)
     array = unpack(info.type, data)
     if given is None:
         return array

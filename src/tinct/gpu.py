@@ -43,7 +43,7 @@ def run_on_gpu(dispatch: Dispatch, adapter: str = "", *, via_hercules: bool = Fa
     device = shared_device(adapter)
     warn_unless_webgpu(device.adapter())
     bind = memory_binding if via_hercules else gpu_binding
-    given = [bind(it, bytes(dispatch.buffers[it.point])) for it in dispatch.bindings]
+    given = [bind(it, dispatch.buffers[it.point]) for it in dispatch.bindings]
     check_filterable(device.adapter(), given)
     seconds = DEFAULT_SECONDS if dispatch.timeout is None else dispatch.timeout
     attempts = _Attempts(dispatch, device, given, seconds, via_hercules)
@@ -52,7 +52,7 @@ def run_on_gpu(dispatch: Dispatch, adapter: str = "", *, via_hercules: bool = Fa
         point = BindingPoint(group, binding)
         if point in dispatch.buffers:
             buffer = dispatch.buffers[point]
-            buffer[:] = data[: len(buffer)]
+            buffer[:] = memoryview(data)[: len(buffer)]
     return Timing(attempts.compile_seconds, result.run_seconds)
 
 
@@ -233,18 +233,18 @@ def check_filterable(adapter: AdapterInfo, given: Sequence[Binding]) -> None:
         )
 
 
-def gpu_binding(info: BindingInfo, data: bytes) -> Binding:
+def gpu_binding(info: BindingInfo, data: bytes | bytearray) -> Binding:
     """A binding as the GPU device takes it."""
     from .backend.gpu import BufferBinding, SamplerBinding, TextureBinding
 
     if isinstance(info.type, Sampler):
-        return SamplerBinding(info.group, info.binding, read_sampler(data))
+        return SamplerBinding(info.group, info.binding, read_sampler(bytes(data)))
     if isinstance(info.type, Texture):
-        return TextureBinding(info.group, info.binding, info.type, data)
+        return TextureBinding(info.group, info.binding, info.type, bytes(data))
     return BufferBinding(info.group, info.binding, kind_of(info), data)
 
 
-def memory_binding(info: BindingInfo, data: bytes) -> BufferBinding:
+def memory_binding(info: BindingInfo, data: bytes | bytearray) -> BufferBinding:
     """A binding of a kernel that came from Hercules IR, in which a texture is memory with at least one texel."""
     from .backend.gpu import BufferBinding
 

@@ -18,6 +18,7 @@ import pytest
 from tinct.backend.gpu import BufferBinding, GpuDevice, GpuError, GpuResult, process
 from tinct.backend.gpu.messages import Reply
 from tinct.backend.gpu.resident_messages import Command
+from tinct.backend.gpu.shared_bytes import SharedBytes
 
 SCALE = """
 override factor: f32 = 2.0;
@@ -192,8 +193,8 @@ def test_a_time_that_expires_while_the_reply_arrives(device: GpuDevice, monkeypa
     scale(device)
     receive = process.receive_reply
 
-    def receive_late(stream: BufferedReader) -> tuple[Reply, list[bytearray]]:
-        reply = receive(stream)
+    def receive_late(stream: BufferedReader, shared: SharedBytes) -> tuple[Reply, list[bytearray]]:
+        reply = receive(stream, shared)
         time.sleep(2.5)
         return reply
 

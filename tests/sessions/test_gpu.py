@@ -118,6 +118,31 @@ def test_thousands_of_dispatches(gpu: str) -> None:
         assert session.copies.total == 3
 
 
+# Large buffers
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_large_buffers_are_what_was_written_last(gpu: str, seed: int) -> None:
+    """Blobs of all sizes go to the GPU's process one after another, and come back, in memory that is used again."""
+    random = np.random.default_rng(seed)
+    with tinct.Session(gpu) as session:
+        lengths = [int(it) for it in random.choice([1, 16_383, 16_384, 16_385, 300_000, 1 << 20], 12)]
+        expected = [random.integers(0, 1 << 32, it, np.uint32) for it in lengths]
+        buffers = [session.buffer(it) for it in expected]
+        for number in random.integers(0, len(buffers), 40):
+            match random.integers(3):
+                case 0:
+                    session.run(ADD, {"a": buffers[number]}, threads=lengths[number])
+                    expected[number] += 1
+                case 1:
+                    expected[number] = random.integers(0, 1 << 32, lengths[number], np.uint32)
+                    buffers[number].write(expected[number])
+                case _:
+                    np.testing.assert_array_equal(buffers[number].numpy(), expected[number])
+        for buffer, it in zip(buffers, expected, strict=True):
+            np.testing.assert_array_equal(buffer.numpy(), it)
+
+
 # A process that dies
 
 
@@ -126,6 +151,20 @@ def kill() -> None:
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+
+
+def test_large_buffers_after_a_death(gpu: str) -> None:
+    values = np.arange(1 << 20, dtype=np.uint32)
+    with tinct.Session(gpu) as session:
+        first = session.buffer(values)
+        session.run(ADD, {"a": first}, threads=values.size)
+        np.testing.assert_array_equal(first.numpy(), values + 1)
+        kill()
+        second = session.buffer(values)
+        for it in (first, second):
+            session.run(ADD, {"a": it}, threads=values.size)
+        np.testing.assert_array_equal(first.numpy(), values + 2)
+        np.testing.assert_array_equal(second.numpy(), values + 1)
 
 
 def test_the_next_use_after_a_death_names_what_is_lost(gpu: str) -> None:

@@ -35,7 +35,7 @@ PATIENCE: Final = 10.0
 _SLOWER: Final = 20.0
 """A first run may take this many times the best time, beside `_GRACE`."""
 _GRACE: Final = 1.0
-LATER: Final = 5.0
+_LATER: Final = 5.0
 """As long as there is no best time, it may take this many times what is expected."""
 _LONGEST_TIMING: Final = 3.0
 _LONGEST_BY_TURNS: Final = 10.0
@@ -135,6 +135,21 @@ class Dispatched:
     threads: tuple[int, int, int] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Zeros:
+    """A buffer of so many zeros, of which none is copied to its device."""
+
+    dtype: npt.DTypeLike
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lent:
+    """A buffer that kernels only read. The CPU reads the array itself, which begins with a line of the cache."""
+
+    array: npt.NDArray[Any]
+
+
 @dataclass(frozen=True, eq=False)
 class Job:
     """Dispatches that are timed together, one after the other. `own` has what buffers have in the beginning that are
@@ -166,7 +181,7 @@ class Job:
 class Bench:
     """Buffers on a device. `values` are the bindings of all kernels, by name; `restored` those that each timing needs
     as they were. Compiling and a first run may take `patience` seconds. Values are packed for the first kernel that is
-    run; plain ones are arrays with the bytes that all kernels take.
+    run. Plain ones are arrays with the bytes that all kernels take, `Lent` ones or copied, or `Zeros`.
 
     After a failure of a device, the buffers are made again.
     """
@@ -214,7 +229,7 @@ class Bench:
         """What a first run writes. Raises Rejected for a job that fails, or takes far longer than the best time, or, if
         there is none, than expected.
         """
-        slow = LATER * expected if best == inf else _GRACE + _SLOWER * best
+        slow = _LATER * expected if best == inf else _GRACE + _SLOWER * best
         limit = self.patience + slow
         self._longest = max(self._longest, limit)
 
@@ -375,7 +390,16 @@ class Bench:
         value = job.own[info.name] if info.name in job.own else self.values[info.name]
         if isinstance(value, Sampler):
             return value
-        return self._opened().buffer(value, info if self.form == "as bound" else None)
+        session = self._opened()
+        if self.form == "as bound":
+            return session.buffer(value, info)
+        match value:
+            case Zeros():
+                return session.empty(value.dtype, value.count)
+            case Lent():
+                return session.adopt(value.array)
+            case _:
+                return session.buffer(value)
 
     def _buffer(self, job: Job, name: str) -> Buffer:
         found = self._buffers[job.key(name)]

@@ -88,19 +88,22 @@ def tune_kernel(
         raise InputError(f"seconds is a number above 0, not {seconds}")
     space = task.space()
     problem = KernelProblem(task)
-    problem.read()
-    with problem.bench, problem.processes(number_of_processes(seconds)) as processes:
-        found = Search(
-            space,
-            problem.measure,
-            problem.compare,
-            seconds=seconds,
-            seed=seed,
-            watch=watch,
-            base=(),
-            prepare=partial(problem.prepare, processes),
-            together=processes.together,
-        ).run()
+    processes = problem.processes(number_of_processes(seconds))
+    search = Search(
+        space,
+        problem.measure,
+        problem.compare,
+        seconds=seconds,
+        seed=seed,
+        watch=watch,
+        base=(),
+        prepare=partial(problem.prepare, processes),
+        together=processes.together,
+    )
+    with processes:  # they start while inputs are made
+        problem.read()
+        with problem.bench:
+            found = search.run()
     if found.best is None:
         why = next((it.why for it in found.attempts if it.why), "no values satisfy the constraints")
         raise DeviceError(f"no values of overrides work on {task.device}: {why}")

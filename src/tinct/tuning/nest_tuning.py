@@ -12,12 +12,12 @@ from typing import Final, TypeAlias
 
 from ..base.cached import cached_property
 from ..base.errors import DeviceError, InputError
-from ..buffers import buffer_elements
+from ..buffers import buffer_elements, buffer_length
 from ..ir.schedule.nodes import Decisions, Nest
 from ..ir.schedule.text import parse_decisions, print_decisions, print_nest
 from ..ir.tokens import TextError
 from ..transforms.schedule.decided import Decided
-from .bench import LATER, Bench, Dispatched, Job
+from .bench import Bench, Dispatched, Job, Lent, Zeros
 from .choices import Facts
 from .cost import cost_of
 from .decision_space import DecisionSpace
@@ -85,19 +85,20 @@ def tune_nest(
     if kept is not None and not renew:
         return kept
     problem = NestProblem(task, patience=patience_of(seconds))
-    space = problem.space(_decisions_of(before))
-    with problem.bench, problem.processes(number_of_processes(seconds)) as processes:
-        found = Search(
-            space,
-            problem.measure,
-            problem.compare,
-            seconds=seconds,
-            seed=seed,
-            watch=watch,
-            prepare=partial(problem.prepare, processes),
-            together=processes.together,
-            measure_patiently=problem.measure_patiently,
-        ).run()
+    processes = problem.processes(number_of_processes(seconds))
+    search = Search(
+        problem.space(_decisions_of(before)),
+        problem.measure,
+        problem.compare,
+        seconds=seconds,
+        seed=seed,
+        watch=watch,
+        prepare=partial(problem.prepare, processes),
+        together=processes.together,
+        measure_patiently=problem.measure_patiently,
+    )
+    with processes, problem.bench:  # the processes start while inputs are made
+        found = search.run()
     if found.best is None:
         why = next((it.why for it in found.attempts if it.why), "no decisions are legal")
         raise DeviceError(f"no decisions of {task.nest.name!r} work on {task.device}: {why}")
@@ -149,8 +150,12 @@ class NestProblem:
     @cached_property
     def bench(self) -> Bench:
         """The device with the inputs, and zeros for the outputs."""
-        values = {name: buffer_elements(it) for name, it in {**self.data.inputs, **self.data.outputs}.items()}
-        return Bench(self.task.device, values, contract=self.task.contract, patience=self.patience, form="plain")
+        return self._bench_on(self.task.device, contract=self.task.contract, patience=self.patience)
+
+    def _bench_on(self, device: str, *, contract: bool, patience: float) -> Bench:
+        inputs = {name: Lent(buffer_elements(it)) for name, it in self.data.inputs.items()}
+        outputs = {name: Zeros(it.dtype, buffer_length(it)) for name, it in self.data.outputs.items()}
+        return Bench(device, {**inputs, **outputs}, contract=contract, patience=patience, form="plain")
 
     def space(self, kept: Sequence[Decisions]) -> DecisionSpace:
         """All legal decisions."""
@@ -251,10 +256,12 @@ class NestProblem:
     def _compare_with_reference(self, results: Arrays) -> None:
         if isinstance(self.reference, Rejected):
             raise self.reference
-        shaped = {
-            name: results[name][: it.size].view(it.dtype).reshape(it.shape) for name, it in self.data.outputs.items()
-        }
-        check_results(self.data, self.reference, shaped, "the CPU")
+        check_results(self.data, self.reference, self._shaped(results), "the CPU")
+
+    def _shaped(self, results: Arrays) -> Arrays:
+        """The outputs as arrays of the nest, of what a bench gives."""
+        outputs = self.data.outputs.items()
+        return {name: results[name][: it.size].view(it.dtype).reshape(it.shape) for name, it in outputs}
 
     @cached_property
     def reference(self) -> Arrays | Rejected:
@@ -267,15 +274,16 @@ class NestProblem:
         points = space.some(Random(0), _REFERENCES)
         ranked = sorted(points, key=lambda it: (space.cost(it).expected, str(it)))
         why = ""
-        for point in ranked:
-            limit = _LONGER * self.patience + LATER * space.cost(point).expected
-            try:
-                with rejecting():
-                    self.checks.check(point)
-                    lowered = self.task.lower(point, self.task.sizes)
-                    return lowered.run(self.data.inputs, sizes=self.task.sizes, device="cpu", timeout=limit)
-            except Rejected as error:
-                why = str(error)
+        with self._bench_on("cpu", contract=False, patience=_LONGER * self.patience) as bench:
+            for point in ranked:
+                try:
+                    with rejecting():
+                        self.checks.check(point)
+                        lowered = self.task.lower(point, self.task.sizes)
+                        job, expected = job_of(lowered, self.task.nest, self.task.sizes), space.cost(point).expected
+                        return self._shaped(bench.results(job, list(self.data.outputs), inf, expected))
+                except Rejected as error:
+                    why = str(error)
         return Rejected("failed", f"nothing computes {self.task.nest.name!r} on the CPU to compare with: {why}")
 
 

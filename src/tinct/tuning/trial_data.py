@@ -11,6 +11,7 @@ from typing import Any, Final, assert_never
 import numpy as np
 import numpy.typing as npt
 
+from ..backend.cpu.aligned import aligned_zeros
 from ..base.cached import cached_property
 from ..base.interpreter_state import deep_nesting
 from ..compare import EXACT, Tolerance
@@ -52,6 +53,8 @@ _MOST_VALUES: Final = 100
 """Values of a nest of which magnitudes are found."""
 _MOST_POINTS: Final = 6000
 """Points of all dimensions together that an interpreter goes through in a check."""
+_PIECE: Final = 1 << 16
+"""Numbers that are made at a time."""
 _FREEDOM: Final = 64.0
 """Steps of the float type by which results may differ beside those of accumulating."""
 
@@ -91,15 +94,24 @@ class TrialData:
         return {it.name: np.zeros(extents_of(it, self.sizes), interp.DTYPES[it.type]) for it in arrays}
 
     def _array(self, array: Array) -> npt.NDArray[Any]:
+        """Random numbers, made piece by piece: memory that is used for the first time takes longer than all else."""
         random = np.random.default_rng(np.random.SeedSequence([zlib.crc32(array.name.encode())]))
-        shape, dtype = extents_of(array, self.sizes), interp.DTYPES[array.type]
+        shape, dtype = extents_of(array, self.sizes), np.dtype(interp.DTYPES[array.type])
+        whole = aligned_zeros(prod(shape) * dtype.itemsize).view(dtype)
+        for start in range(0, whole.size, _PIECE):
+            piece = whole[start : start + _PIECE]
+            piece[:] = self._numbers(array, random, piece.size)
+        return whole.reshape(shape)
+
+    def _numbers(self, array: Array, random: np.random.Generator, count: int) -> npt.NDArray[Any]:
+        """So many numbers for an array."""
         if array.name in self._of_places:
-            return self._places(random, shape, array.type)
+            return self._places(array.type, random, count)
         if array.type in _FLOATS and self.amplitude is None:
-            return (random.random(shape, np.float32) * 2 - 1).astype(dtype)
+            return random.random(count, np.float32) * 2 - 1
         most = self.amplitude or 10
         low = 0 if array.type is ElementType.U32 else -most
-        return random.integers(low, most + 1, shape, np.int16).astype(dtype)
+        return random.integers(low, most + 1, count, np.int16)
 
     @cached_property
     def _of_places(self) -> frozenset[str]:
@@ -114,15 +126,15 @@ class TrialData:
     def _scatters(self) -> list[Scatter]:
         return [it for it in self.nest.body if isinstance(it, Scatter)]
 
-    def _places(self, random: np.random.Generator, shape: tuple[int, ...], type: ElementType) -> npt.NDArray[Any]:
+    def _places(self, type: ElementType, random: np.random.Generator, count: int) -> npt.NDArray[Any]:
         """Whole numbers up to a little more than the largest extent of outputs, so that some are outside; floats from
         -1 to 1.
         """
         if type in _FLOATS:
-            return (random.random(shape, np.float32) * 2 - 1).astype(interp.DTYPES[type])
+            return random.random(count, np.float32) * 2 - 1
         arrays = (self.scope.arrays[it.array] for it in self._scatters)
         most = max((extent for it in arrays for extent in extents_of(it, self.sizes)), default=1)
-        return random.integers(0, most + most // 8 + 1, shape, np.int64).astype(interp.DTYPES[type])
+        return random.integers(0, most + most // 8 + 1, count, np.int64)
 
     def tolerance(self, output: str) -> Tolerance:
         """How far the elements of an output may be from those of another order of operations."""

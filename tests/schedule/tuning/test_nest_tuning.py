@@ -14,7 +14,7 @@ import pytest
 import tinct
 from tinct.ir.schedule.nodes import Decisions
 from tinct.ir.schedule.text import parse_decisions
-from tinct.nests.lowered import LoweredNest
+from tinct.sessions.launches import Launch
 from tinct.tuning import bench, nest_tuning
 from tinct.tuning.nest_task import Task, size_class
 from tinct.tuning.nest_tuning import NestProblem
@@ -154,7 +154,7 @@ def test_a_candidate_that_fails() -> None:
 
 def test_a_candidate_that_is_compiled_too_slowly_may_get_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nest_tuning, "_PATIENT", 1e6)
-    monkeypatch.setattr(bench, "LATER", 0.0)
+    monkeypatch.setattr(bench, "_LATER", 0.0)
     nest = tinct.parse_nest(ROW_SUMS)
     tuned = problem(lambda point, sizes: nest.lower(point, sizes=sizes))
     assert not isinstance(tuned.reference, Rejected)
@@ -170,13 +170,14 @@ def test_a_candidate_that_is_compiled_too_slowly_may_get_more_time(monkeypatch: 
 
 def test_what_is_compared_with_has_more_time_where_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[float] = []
-    run = LoweredNest.run
+    start = Launch.start
 
-    def noted(lowered: LoweredNest, arrays: Any, *, timeout: float, **others: Any) -> Any:
+    def noted(launch: Launch, timeout: float | None) -> None:
+        assert timeout is not None
         limits.append(timeout)
-        return run(lowered, arrays, timeout=timeout, **others)
+        start(launch, timeout)
 
-    monkeypatch.setattr(LoweredNest, "run", noted)
+    monkeypatch.setattr(Launch, "start", noted)
     nest = tinct.parse_nest(ROW_SUMS)
     its = problem(lambda point, sizes: nest.lower(point, sizes=sizes))
     large = replace(its.task, sizes={"rows": 1024, "columns": 4096})
