@@ -51,15 +51,37 @@ def pack(type: Type, value: object, counts: Counts = None, *, name: str = "the v
     Raises InputError for a value that does not fit; the message names the place, as in `name.member[3]`, and what is
     expected there. Also raises InputError for a runtime-sized array in whose binding a shader would find more elements.
     """
+    found = pack_or_lend(type, value, counts, name=name)
+    return found if isinstance(found, bytearray) else bytearray(found)
+
+
+def pack_or_lend(
+    type: Type, value: object, counts: Counts = None, *, name: str = "the value"
+) -> bytearray | memoryview:
+    """The same bytes: the memory of the value itself, which can only be read, where an array has them in order."""
     type = resolve_counts(type, counts)
     given = _in_one_dimension(type, _given(value, START, name))
     count = _given_count(type, given, name)
     size = checked_size(type, count, name)
     parts = list(_Reader(name, count).read(type, given, START))
+    lent = _lent(parts, size)
+    if lent is not None:
+        return lent
     data = bytearray(size)
     for part, numbers in parts:
         store(numbers, part.view(data), part.type, partial(part.place.text, name))
     return data
+
+
+def _lent(parts: Sequence[tuple[Leaf, AnyArray]], size: int) -> memoryview | None:
+    """The memory of the only leaf's numbers, if these are all bytes of a value, in order."""
+    if len(parts) != 1 or size == 0:
+        return None
+    ((part, numbers),) = parts
+    is_plain = numbers.__class__ is np.ndarray and numbers.dtype == part.type.dtype and numbers.flags.c_contiguous
+    if not is_plain or numbers.nbytes != size:
+        return None
+    return numbers.reshape(-1).view(np.uint8).data.toreadonly()
 
 
 def _given(value: object, at: LayoutPath, name: str) -> object:

@@ -17,7 +17,7 @@ from .storage import Value
 
 def run_entry_point(
     entry: EntryPoint,
-    buffers: Mapping[BindingPoint, bytearray],
+    buffers: Mapping[BindingPoint, bytearray | memoryview],
     workgroups: tuple[int, int, int],
     order: ThreadOrder = forward,
     *,
@@ -40,7 +40,7 @@ def run_entry_point(
     run_in_place(entry.function, constants, arguments, order, deadline)
 
 
-def _collection(binding: Binding, buffers: Mapping[BindingPoint, bytearray]) -> BufferCollection:
+def _collection(binding: Binding, buffers: Mapping[BindingPoint, bytearray | memoryview]) -> BufferCollection:
     return BufferCollection(binding.type, buffers[binding.point])
 
 
@@ -51,7 +51,7 @@ class BufferCollection:
     """
 
     type: Type
-    data: bytearray
+    data: bytearray | memoryview
 
     def get(self, path: Sequence[int]) -> Value:
         """The element at a path; an aggregate as lists."""

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 import numpy as np
 
 from .arguments import count_of, mapping_of
+from .backend.cpu.aligned import aligned_copy, aligned_zeros
 from .base.errors import InputError
 from .ir import layout
 from .ir.hints import unknown_name
 from .ir.layout_numbers import shown
-from .ir.layout_packing import check_size, checked_size, pack, unpack
+from .ir.layout_packing import check_size, checked_size, pack_or_lend, unpack
 from .ir.samplers import Sampler, pack_sampler
 from .ir.textures import is_written
 from .ir.types import BindingPoint, Struct, Texture
@@ -24,6 +25,9 @@ from .textures import TextureMemory, pack_texture, shape_text, unpack_texture
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+Packed: TypeAlias = bytearray | memoryview
+"""The bytes of a binding: its own, or those of an array of the caller, which can only be read."""
+
 
 def pack_buffers(
     bindings: Sequence[BindingInfo], buffers: Mapping[str, Any], textures: TextureMemory = "wide"
@@ -33,6 +37,21 @@ def pack_buffers(
     Raises InputError that says which name, type, shape or size was expected.
     """
     return {info.point: pack_binding(info, buffers[info.name], textures) for info in bindings}
+
+
+def bytes_to_run_on(
+    bindings: Sequence[BindingInfo], buffers: Mapping[str, Any], textures: TextureMemory = "wide"
+) -> dict[BindingPoint, Packed]:
+    """The same bytes; those of arrays themselves for bindings that are only read, where arrays have them in order."""
+    return {info.point: _bytes_to_run_on(info, buffers[info.name], textures) for info in bindings}
+
+
+def _bytes_to_run_on(info: BindingInfo, given: object, textures: TextureMemory) -> Packed:
+    if info.is_written and is_output(given) and not isinstance(info.type, Texture):
+        return aligned_zeros(zeros_size(info, count_of_output(given))).data
+    packed = pack_or_lend_binding(info, given, textures)
+    is_lent = not isinstance(packed, bytearray)
+    return aligned_copy(packed).data if is_lent and info.is_written else packed
 
 
 def values_by_name(
@@ -71,6 +90,12 @@ def pack_binding(info: BindingInfo, given: object, textures: TextureMemory = "wi
     """Fresh bytes of a value for a binding. None, or (None, elements), stands for zeros in one that is written. Raises
     InputError.
     """
+    packed = pack_or_lend_binding(info, given, textures)
+    return packed if isinstance(packed, bytearray) else bytearray(packed)
+
+
+def pack_or_lend_binding(info: BindingInfo, given: object, textures: TextureMemory = "wide") -> Packed:
+    """The same bytes: the memory of an array itself, which can only be read, if it has them in order."""
     if info.is_written and is_output(given):
         return zeros(info, count_of_output(given))
     if isinstance(info.type, SamplerType):
@@ -82,10 +107,11 @@ def pack_binding(info: BindingInfo, given: object, textures: TextureMemory = "wi
             return pack_texture(info.type, given, textures)
         except InputError as error:
             raise InputError(f"{info.name}: {error}") from error
+    packed: Packed
     if isinstance(info.type, RawBuffer):
         packed = _raw(info, given)
     else:
-        packed = _copied(info, given) if _is_bytes(given) else pack(info.type, given, name=info.name)
+        packed = _copied(info, given) if _is_bytes(given) else pack_or_lend(info.type, given, name=info.name)
     check_minimum(info, len(packed))
     return packed
 
@@ -181,20 +207,21 @@ def _raw(info: BindingInfo, given: object) -> bytearray:
 
 
 def unpack_buffers(
-    bindings: Sequence[BindingInfo], packed: Mapping[BindingPoint, bytearray], given: Mapping[str, Any]
+    bindings: Sequence[BindingInfo], packed: Mapping[BindingPoint, Packed], given: Mapping[str, Any]
 ) -> dict[str, npt.NDArray[Any]]:
-    """The writable buffers as arrays.
+    """The writable buffers as arrays, which may be the packed bytes themselves.
 
     An array that was given in the exact memory layout (`BindingInfo.dtype`) comes back in it, padding included; others
     come back without padding, in the shape in which they were given where that is possible.
     """
-    return {
-        info.name: unpack_binding(info, packed[info.point], given[info.name]) for info in bindings if info.is_written
-    }
+    written = [it for it in bindings if it.is_written]
+    return {it.name: unpack_binding(it, packed[it.point], given[it.name], may_keep=True) for it in written}
 
 
-def unpack_binding(info: BindingInfo, data: bytearray | memoryview, original: object) -> npt.NDArray[Any]:
-    """The bytes of a binding as an array of its own, in the form of what was given; see `unpack_buffers`."""
+def unpack_binding(info: BindingInfo, data: Packed, original: object, *, may_keep: bool = False) -> npt.NDArray[Any]:
+    """The bytes of a binding as an array, in the form of what was given; see `unpack_buffers`. The array has memory of
+    its own, unless it `may_keep` the data.
+    """
     if isinstance(info.type, Texture):
         return unpack_texture(info.type, data, original)
     given = cast("npt.NDArray[Any]", original) if isinstance(original, np.ndarray) else None
@@ -203,7 +230,8 @@ def unpack_binding(info: BindingInfo, data: bytearray | memoryview, original: ob
         array = np.frombuffer(data, form, count=(info.size or len(data)) // form.itemsize).copy()
         return array if given is None else array.reshape(given.shape)
     if given is not None and _has_exact_layout(info, given, len(data)):
-        return np.frombuffer(data, given.dtype, count=given.size).reshape(given.shape)
+        array = np.frombuffer(data, given.dtype, count=given.size).reshape(given.shape)
+        return array if may_keep else array.copy()
     array = unpack(info.type, data)
     if given is None:
         return array

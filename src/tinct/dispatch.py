@@ -41,14 +41,14 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """A kernel to run on buffers: the writable ones change in place.
+    """A kernel to run on buffers: the writable ones change in place; others may be memory of the caller.
 
     If compiling, or then running, takes longer than `timeout` seconds, it is stopped and raises DeviceError.
     """
 
     compilation: Compilation
     bindings: Sequence[BindingInfo]
-    buffers: Mapping[BindingPoint, bytearray]
+    buffers: Mapping[BindingPoint, bytearray | memoryview]
     workgroups: tuple[int, int, int]
     timeout: float | None = None
     contract: bool = False
@@ -82,7 +82,7 @@ def handle_facts(bindings: Sequence[BindingInfo], packed: Mapping[BindingPoint, 
 
 
 def check_samplers(
-    compilation: Compilation, bindings: Sequence[BindingInfo], packed: Mapping[BindingPoint, bytearray]
+    compilation: Compilation, bindings: Sequence[BindingInfo], packed: Mapping[BindingPoint, bytearray | memoryview]
 ) -> None:
     """Raise InputError for a sampler that filters and is used with depths or integers (WebGPU, "validating
     GPUProgrammableStage": a texture that a filtering sampler reads has the sample type "float").

@@ -49,7 +49,7 @@ class FirstCalls:
 
     def run(
         self,
-        buffers: Mapping[BindingPoint, bytearray],
+        buffers: Mapping[BindingPoint, bytearray | memoryview],
         written: Collection[BindingPoint],
         workgroups: tuple[int, int, int],
     ) -> float | None:
@@ -78,7 +78,7 @@ class FirstCalls:
             buffers[point][:] = data
         return None
 
-    def _may_have_nan(self, buffer: bytearray) -> bool:
+    def _may_have_nan(self, buffer: bytearray | memoryview) -> bool:
         """Whether some word of a buffer is a NaN if it is an f32; every word is where a value of it may start."""
         if not self.has_floats:
             return False

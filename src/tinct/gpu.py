@@ -233,7 +233,7 @@ def check_filterable(adapter: AdapterInfo, given: Sequence[Binding]) -> None:
         )
 
 
-def gpu_binding(info: BindingInfo, data: bytes | bytearray) -> Binding:
+def gpu_binding(info: BindingInfo, data: bytes | bytearray | memoryview) -> Binding:
     """A binding as the GPU device takes it."""
     from .backend.gpu import BufferBinding, SamplerBinding, TextureBinding
 
@@ -244,12 +244,12 @@ def gpu_binding(info: BindingInfo, data: bytes | bytearray) -> Binding:
     return BufferBinding(info.group, info.binding, kind_of(info), data)
 
 
-def memory_binding(info: BindingInfo, data: bytes | bytearray) -> BufferBinding:
+def memory_binding(info: BindingInfo, data: bytes | bytearray | memoryview) -> BufferBinding:
     """A binding of a kernel that came from Hercules IR, in which a texture is memory with at least one texel."""
     from .backend.gpu import BufferBinding
 
     if isinstance(info.type, Texture):
-        data = data.ljust(minimum_size(storage_type(info.type)), b"\0")
+        data = bytes(data).ljust(minimum_size(storage_type(info.type)), b"\0")
     return BufferBinding(info.group, info.binding, kind_of(info), data)
 
 

@@ -12,7 +12,7 @@ from .base.cached import cached_property
 from .base.deadline import compiling_within
 from .base.errors import InputError
 from .base.records import dataclass
-from .buffers import Output, pack_buffers, unpack_buffers, values_by_name
+from .buffers import Output, Packed, bytes_to_run_on, unpack_buffers, values_by_name
 from .compilation import Compilation
 from .counting.recorders import recorders
 from .devices import adapter_named, device_named, routed
@@ -424,7 +424,8 @@ class Kernel:
 
         with plain_runs():
             made = self._prepared(buffers, workgroups, threads, constants, "interp")
-        return Launch(self.shader.program, self.info.name, made.compilation.job.constants, made.packed, made.workgroups)
+        packed = {point: bytearray(it) for point, it in made.packed.items()}
+        return Launch(self.shader.program, self.info.name, made.compilation.job.constants, packed, made.workgroups)
 
     def _prepared(
         self,
@@ -442,7 +443,7 @@ class Kernel:
         is_suited = device == "cpu" and any(isinstance(it.type, (SamplerType, Texture)) for it in kernel.bindings)
         if not is_suited:
             compilation.check_runnable_on(device)
-        packed = pack_buffers(kernel.bindings, values, "compact" if adapter_named(device) is None else "wide")
+        packed = bytes_to_run_on(kernel.bindings, values, "compact" if adapter_named(device) is None else "wide")
         if is_suited:  # the code that will run may be in the cache
             compilation.suited_to(handle_facts(kernel.bindings, packed)).check_runnable_on(device)
         check_samplers(compilation, kernel.bindings, packed)
@@ -457,7 +458,7 @@ class _Prepared:
     twin: InstrumentedKernel | None
     values: Mapping[str, Any]
     compilation: Compilation
-    packed: dict[BindingPoint, bytearray]
+    packed: dict[BindingPoint, Packed]
     workgroups: tuple[int, int, int]
 
     def outputs(self) -> Outputs:

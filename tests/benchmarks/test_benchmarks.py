@@ -32,7 +32,7 @@ from benchmarks.tuning.replay import Replay  # noqa: E402
 
 from benchmarks import __main__ as kernels_command  # noqa: E402
 from benchmarks import compile as compile_command  # noqa: E402
-from benchmarks import first_use, frontend, grid_passes, machine  # noqa: E402
+from benchmarks import first_use, frontend, grid_passes, large_arrays, machine  # noqa: E402
 from tinct.cases import load_cases  # noqa: E402
 from tinct.frontend import check  # noqa: E402
 from tinct.ir.source import Source  # noqa: E402
@@ -340,3 +340,17 @@ def test_all_seeds_are_told_the_same_times() -> None:
     assert shortest > 0
     for it in others:
         assert [point for point, _ in it.tried][:shortest] == [point for point, _ in first.tried][:shortest]
+
+
+def test_large_arrays_that_are_small(tmp_path: Path) -> None:
+    path = tmp_path / "times.json"
+    options = ["--elements", "1", "--elements", "1000", "--rounds", "1", "--json", str(path)]
+    result = CliRunner().invoke(large_arrays.main, options, catch_exceptions=False)
+    assert result.exit_code == 0
+    found = json.loads(path.read_text())["milliseconds"]
+    for sizes in found.values():
+        assert sizes.keys() == {"1", "1000"}
+        for times in sizes.values():
+            assert times.keys() >= {"tinct"}
+            assert all(it >= 0 for it in times.values())
+    assert {"tinct", "NumPy", "dispatch alone"} <= found["cpu"]["1000"].keys()

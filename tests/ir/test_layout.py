@@ -24,7 +24,7 @@ from tinct.ir.layout import (
     write,
 )
 from tinct.ir.layout_numpy import numpy_dtype
-from tinct.ir.layout_packing import pack, unpack
+from tinct.ir.layout_packing import pack, pack_or_lend, unpack
 from tinct.ir.types import (
     BOOL,
     F16,
@@ -269,3 +269,44 @@ def test_what_does_not_fit_is_explained(type: Type, value: float | Mapping[str, 
 def test_a_short_buffer_is_refused() -> None:
     with pytest.raises(InputError, match="takes 16 bytes, not 12"):
         unpack(vector(4, F32), bytes(12))
+
+
+@pytest.mark.parametrize(
+    ("type", "value"),
+    [
+        (array(F32, None), np.arange(5, dtype=np.float32)),
+        (array(F32, None), np.arange(6, dtype=np.float32).reshape(2, 3)),
+        (array(F16, None), np.arange(6, dtype=np.float16)),
+        (array(U32, 4), np.arange(4, dtype=np.uint32)),
+        (array(Vector(4, F32), None), np.arange(8, dtype=np.float32).reshape(2, 4)),
+        (array(matrix(4, 4, F32), None), np.arange(32, dtype=np.float32).reshape(2, 4, 4)),
+        (Vector(2, I32), np.array([1, -2], np.int32)),
+        (U32, np.uint32(7)),
+        (struct("One", only=array(U32, None)), np.array([([1, 2],)], [("only", "u4", 2)])[0]),
+    ],
+)
+def test_arrays_with_the_bytes_of_a_binding_are_lent(type: Type, value: object) -> None:
+    lent = pack_or_lend(type, value)
+    assert isinstance(lent, memoryview)
+    assert lent.readonly
+    assert lent == np.asarray(value).tobytes() == pack(type, value)
+
+
+@pytest.mark.parametrize(
+    ("type", "value"),
+    [
+        (array(F32, None), np.arange(5)),
+        (array(F32, None), np.arange(5, dtype=">f4")),
+        (array(F32, None), np.arange(6, dtype=np.float32)[::2]),
+        (array(F32, None), np.zeros(0, np.float32)),
+        (array(F32, None), [1.0, 2.0]),
+        (array(F16, 5), np.arange(5, dtype=np.float16)),
+        (array(VEC3F, None), np.arange(12, dtype=np.float32).reshape(4, 3)),
+        (array(VEC3F, None), np.arange(16, dtype=np.float32).reshape(4, 4)),
+        (struct("Two", a=U32, b=F32), np.zeros((), [("a", "u4"), ("b", "f4")])),
+    ],
+)
+def test_what_has_other_bytes_is_packed(type: Type, value: object) -> None:
+    packed = pack_or_lend(type, value)
+    assert isinstance(packed, bytearray)
+    assert packed == pack(type, value)

@@ -10,20 +10,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-import numpy as np
 import numpy.typing as npt
 
 from ..backend.cpu.reused_memory import ReusedMemory
 from ..base.deadline import compiling_within
 from ..base.errors import DeviceError, InputError
-from ..buffers import pack_binding, unpack_binding
-from ..ir import types as wgsl
+from ..buffers import pack_binding, pack_or_lend_binding, unpack_binding
 from ..ir.dataflow import interp
 from ..ir.dataflow.nodes import Element, Member
 from ..kernel import BufferValue
-from ..reflection import BindingInfo
 from ..sessions import Copy, Session
 from ..sessions.forms import like as without_memory
 from .devices import NodeDevices
@@ -151,7 +148,7 @@ class Runner:
         """The bytes of the inputs."""
         infos = self.graph.inputs
         values = {name: host_value(info, inputs[name]) for name, info in infos.items()}
-        packed = {name: _bytes_of(info, values[name]) for name, info in infos.items()}
+        packed = {name: pack_or_lend_binding(info, values[name], "compact") for name, info in infos.items()}
         handles = tuple(handle_of(info.type, packed[name]) for name, info in infos.items())
         return _Given(packed, {name: without_memory(it) for name, it in values.items()}, handles)
 
@@ -233,24 +230,6 @@ class Runner:
             value = host_value(info, inputs[name])
             outputs[output] = unpack_binding(info, pack_binding(info, value), without_memory(value))
         return GraphRun(outputs, {}, (), 0)
-
-
-def _bytes_of(info: BindingInfo, value: object) -> Packed:
-    """The bytes of an input: those of the array itself, where it has the memory layout."""
-    type, given = info.type, value
-    if isinstance(value, np.ndarray) and isinstance(type, wgsl.Array) and type.count is None:
-        array = cast("Array", value)
-        element = type.element.element if isinstance(type.element, wgsl.Atomic) else type.element
-        is_plain = element in (wgsl.F32, wgsl.U32, wgsl.I32) and array.dtype == info.dtype
-        if (
-            is_plain
-            and array.ndim
-            and array.size
-            and array.flags.c_contiguous
-            and not isinstance(array, np.ma.MaskedArray)
-        ):
-            return array.reshape(-1).view(np.uint8).data
-    return pack_binding(info, given, "compact")
 
 
 # Walking

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ..base.errors import InputError
-from ..buffers import count_of_output, is_output, pack_binding, values_by_name
+from ..buffers import Packed, count_of_output, is_output, pack_or_lend_binding, values_by_name
 from ..ir.types import BindingPoint, Sampler, Texture
 from ..reflection import BindingInfo
 from .arguments import Argument
@@ -88,7 +88,7 @@ class Resolver:
             raise InputError(
                 f"{info.name} is written: give a buffer, such as session.buffer(array), or None for a new one"
             )
-        memory = self._constant(info, pack_binding(info, value, "compact"), to)
+        memory = self._constant(info, pack_or_lend_binding(info, value, "compact"), to)
         to.arguments.append(Argument(info, memory, 0, memory.size))
 
     def _bound(self, info: BindingInfo, buffer: Buffer) -> Argument:
@@ -98,7 +98,7 @@ class Resolver:
             buffer.fitting[id(info)] = info
         return Argument(info, buffer.memory, buffer.offset, buffer.nbytes)
 
-    def _constant(self, info: BindingInfo, data: bytearray, to: Resolved) -> Memory:
+    def _constant(self, info: BindingInfo, data: Packed, to: Resolved) -> Memory:
         """A memory with these bytes: the same one for the same few bytes."""
         is_texture = isinstance(info.type, Texture)
         if is_texture or len(data) > _LARGEST_CONSTANT:
@@ -116,7 +116,7 @@ class Resolver:
         to.ids.append(id(memory))
         return memory
 
-    def _uploaded(self, info: BindingInfo, data: bytearray) -> Memory:
+    def _uploaded(self, info: BindingInfo, data: Packed) -> Memory:
         type = info.type if isinstance(info.type, Texture) else None
         memory = Memory(self._ledger, f"the value of {info.name}", len(data), type)
         memory.set_host(data)
