@@ -58,7 +58,7 @@ def pack(type: Type, value: object, counts: Counts = None, *, name: str = "the v
 def pack_or_lend(
     type: Type, value: object, counts: Counts = None, *, name: str = "the value"
 ) -> bytearray | memoryview:
-    """The same bytes: the memory of the value itself, which can only be read, where an array has them in order."""
+    """The bytes that `pack` gives: the memory of the value itself, to be read only, if an array has them in order."""
     type = resolve_counts(type, counts)
     given = _in_one_dimension(type, _given(value, START, name))
     count = _given_count(type, given, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Bytes: TypeAlias = "npt.NDArray[np.uint8]"
+AnyArray: TypeAlias = "npt.NDArray[Any]"
 
 BINDING_ALIGNMENT: Final = 16
 """The alignment in bytes that machine code assumes of a binding."""
@@ -17,9 +18,14 @@ _LINE: Final = 64
 """The bytes of a line of the cache, and of a vector of AVX-512."""
 
 
-def address_of(memory: Bytes) -> int:
+def address_of(memory: AnyArray) -> int:
     """Where it begins."""
     return int(memory.__array_interface__["data"][0])
+
+
+def begins_with_line(memory: AnyArray) -> bool:
+    """Whether it begins with a line of the cache."""
+    return address_of(memory) % _LINE == 0
 
 
 def aligned_zeros(size: int) -> Bytes:

@@ -42,7 +42,9 @@ def pack_buffers(
 def bytes_to_run_on(
     bindings: Sequence[BindingInfo], buffers: Mapping[str, Any], textures: TextureMemory = "wide"
 ) -> dict[BindingPoint, Packed]:
-    """The same bytes; those of arrays themselves for bindings that are only read, where arrays have them in order."""
+    """The bytes that `pack_buffers` gives, for a dispatch: for bindings that are only read those of arrays themselves,
+    where these have them in order.
+    """
     return {info.point: _bytes_to_run_on(info, buffers[info.name], textures) for info in bindings}
 
 
@@ -95,7 +97,7 @@ def pack_binding(info: BindingInfo, given: object, textures: TextureMemory = "wi
 
 
 def pack_or_lend_binding(info: BindingInfo, given: object, textures: TextureMemory = "wide") -> Packed:
-    """The same bytes: the memory of an array itself, which can only be read, if it has them in order."""
+    """The bytes that `pack_binding` gives: the memory of an array itself, to be read only, if it has them in order."""
     if info.is_written and is_output(given):
         return zeros(info, count_of_output(given))
     if isinstance(info.type, SamplerType):

@@ -156,7 +156,8 @@ class Kernel:
         contract: bool = False,
         print_limit: int | None = None,
     ) -> dict[str, npt.NDArray[Any]]:
-        """Dispatch on a device and return the writable buffers; the arrays given stay as they are.
+        """Dispatch on a device and return the writable buffers; the arrays given stay as they are. No other thread may
+        write them meanwhile: what is only read is not copied.
 
         `buffers` has an array (or bytes) for each binding, by variable name or by `(group, binding)`: in the layout
         `BindingInfo.dtype` describes, or without padding. A sampler is a `tinct.Sampler`. None, or (None, elements) for

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import numpy.typing as npt
 
+from ..backend.cpu.aligned import begins_with_line
 from ..base.errors import DeviceError, TinctError
 from ..devices import adapter_named
 from ..ir.samplers import Sampler
@@ -145,7 +146,7 @@ class Zeros:
 
 @dataclass(frozen=True, slots=True)
 class Lent:
-    """A buffer that kernels only read. The CPU reads the array itself, which begins with a line of the cache."""
+    """A buffer that kernels only read. The CPU reads the array itself, if that begins with a line of the cache."""
 
     array: npt.NDArray[Any]
 
@@ -397,7 +398,8 @@ class Bench:
             case Zeros():
                 return session.empty(value.dtype, value.count)
             case Lent():
-                return session.adopt(value.array)
+                is_aligned = begins_with_line(value.array)
+                return session.adopt(value.array) if is_aligned else session.buffer(value.array)
             case _:
                 return session.buffer(value)
 

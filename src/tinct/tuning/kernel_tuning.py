@@ -9,6 +9,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import numpy.typing as npt
 
 from ..base.cached import cached_property
@@ -223,4 +224,4 @@ def _compile(task: KernelTask, point: Point) -> float | None:
 
 def _has_content(value: Input) -> bool:
     arrays = value if isinstance(value, list) else [value]
-    return any(it.tobytes().strip(b"\0") != b"" for it in arrays)
+    return any(np.ascontiguousarray(it).reshape(-1).view(np.uint8).any() for it in arrays)
