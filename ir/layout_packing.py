@@ -315,9 +315,11 @@ def _without_padding(array: AnyArray, shape: tuple[int, ...]) -> AnyArray:
 # Unpacking
 
 
-def unpack(type: Type, data: bytes | bytearray | memoryview, counts: Counts = None) -> AnyArray:
-    """A new array with the value in a buffer; see the module's docstring for its shape. Raises InputError if the buffer
-    is too short.
+def unpack(
+    type: Type, data: bytes | bytearray | memoryview, counts: Counts = None, *, may_keep: bool = False
+) -> AnyArray:
+    """An array with the value in a buffer; see the module's docstring for its shape. The array has memory of its own,
+    unless it `may_keep` the buffer. Raises InputError if the buffer is too short.
     """
     type = resolve_counts(type, counts)
     count = runtime_count(type, len(data))
@@ -326,7 +328,8 @@ def unpack(type: Type, data: bytes | bytearray | memoryview, counts: Counts = No
         raise InputError(f"{type} takes {needed} bytes, not {len(data)}")
     buffer = memoryview(data)
     if not holds_structures(type):
-        return leaf(type, count).view(buffer).copy()
+        numbers = leaf(type, count).view(buffer)
+        return numbers if may_keep and numbers.flags.c_contiguous else numbers.copy()
     dtype, shape = value_form(type, count)
     value: AnyArray = np.zeros(shape, dtype)
     for found in leaves(type, count):

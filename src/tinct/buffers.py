@@ -234,7 +234,7 @@ def unpack_binding(info: BindingInfo, data: Packed, original: object, *, may_kee
     if given is not None and _has_exact_layout(info, given, len(data)):
         array = np.frombuffer(data, given.dtype, count=given.size).reshape(given.shape)
         return array if may_keep else array.copy()
-    array = unpack(info.type, data)
+    array = unpack(info.type, data, may_keep=may_keep)
     if given is None:
         return array
     is_plain = array.dtype.names is None
