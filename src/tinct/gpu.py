@@ -238,7 +238,7 @@ def gpu_binding(info: BindingInfo, data: bytes | bytearray | memoryview) -> Bind
     from .backend.gpu import BufferBinding, SamplerBinding, TextureBinding
 
     if isinstance(info.type, Sampler):
-        return SamplerBinding(info.group, info.binding, read_sampler(bytes(data)))
+        return SamplerBinding(info.group, info.binding, read_sampler(data))
     if isinstance(info.type, Texture):
         return TextureBinding(info.group, info.binding, info.type, bytes(data))
     return BufferBinding(info.group, info.binding, kind_of(info), data)
