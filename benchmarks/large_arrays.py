@@ -25,6 +25,7 @@ from rich.table import Table
 import tinct
 from tinct.backend.gpu import GpuDevice
 
+from .graphs.dispatches import is_that_of_tinct
 from .machine import describe
 
 WGSL = """
@@ -81,11 +82,9 @@ def on_cpu(x: Floats, y: Floats) -> tuple[Peers, Callable[[], object]]:
 def on_gpu(x: Floats, y: Floats) -> Peers:
     """The same on the GPU."""
     kernel, size = tinct.load(WGSL)["main"], workgroups(x.size)
-    adapter = GpuDevice.available()
-    assert adapter is not None
-    device: Any = next(
-        it for it in wgpu.gpu.enumerate_adapters_sync() if it.info["device"] == adapter.name
-    ).request_device_sync(required_limits={"max-buffer-size": adapter.limits["max-buffer-size"]})
+    adapter = next(it for it in wgpu.gpu.enumerate_adapters_sync() if is_that_of_tinct(it.info))
+    limits = {"max-buffer-size": adapter.limits["max-buffer-size"]}
+    device: Any = adapter.request_device_sync(required_limits=limits)
     module = device.create_shader_module(code=WGSL)
     pipeline = device.create_compute_pipeline(layout="auto", compute={"module": module, "entry_point": "main"})
     usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC

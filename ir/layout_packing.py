@@ -45,20 +45,13 @@ _LARGEST_STRUCTURE = (1 << 31) - 1
 """Maximum size in bytes of a structure: numpy has no larger dtypes."""
 
 
-def pack(type: Type, value: object, counts: Counts = None, *, name: str = "the value") -> bytearray:
-    """The bytes of a value, padded to the size of a binding: a multiple of 4.
+def pack(type: Type, value: object, counts: Counts = None, *, name: str = "the value") -> bytearray | memoryview:
+    """The bytes of a value, padded to the size of a binding: a multiple of 4. They are the memory of the value itself,
+    to be read only, if it is an array that has them in order, and else new ones.
 
     Raises InputError for a value that does not fit; the message names the place, as in `name.member[3]`, and what is
     expected there. Also raises InputError for a runtime-sized array in whose binding a shader would find more elements.
     """
-    found = pack_or_lend(type, value, counts, name=name)
-    return found if isinstance(found, bytearray) else bytearray(found)
-
-
-def pack_or_lend(
-    type: Type, value: object, counts: Counts = None, *, name: str = "the value"
-) -> bytearray | memoryview:
-    """The bytes that `pack` gives: the memory of the value itself, to be read only, if an array has them in order."""
     type = resolve_counts(type, counts)
     given = _in_one_dimension(type, _given(value, START, name))
     count = _given_count(type, given, name)

@@ -58,8 +58,11 @@ class SharedBytes:
         """
         places, end = list[int | None](), 0
         for blob in blobs:
-            places.append(end if is_large(blob) else None)
-            end += -(-len(blob) // _LINE) * _LINE if is_large(blob) else 0
+            if is_large(blob):
+                places.append(end)
+                end += -(-len(blob) // _LINE) * _LINE
+            else:
+                places.append(None)
         if not self._has_room(end):
             return [None] * len(blobs)
         for blob, place in zip(blobs, places, strict=True):

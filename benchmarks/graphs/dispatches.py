@@ -177,7 +177,7 @@ class ByHand:
         import wgpu
 
         self.length = length
-        adapter = next(it for it in wgpu.gpu.enumerate_adapters_sync() if _is_that_of_tinct(it.info))
+        adapter = next(it for it in wgpu.gpu.enumerate_adapters_sync() if is_that_of_tinct(it.info))
         self.device = adapter.request_device_sync()
         usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC
         self.buffers = [
@@ -212,7 +212,8 @@ class ByHand:
         return np.frombuffer(self.device.queue.read_buffer(self.buffers[self.length % 2]), np.float32)
 
 
-def _is_that_of_tinct(info: Mapping[str, str]) -> bool:
+def is_that_of_tinct(info: Mapping[str, str]) -> bool:
+    """Whether an adapter of wgpu is the one that the device `gpu` has."""
     adapter = shared_device("").adapter()
     return (info["device"], info["backend_type"]) == (adapter.name, adapter.backend)
 

@@ -13,7 +13,7 @@ from .base.errors import InputError
 from .ir import layout
 from .ir.hints import unknown_name
 from .ir.layout_numbers import shown
-from .ir.layout_packing import check_size, checked_size, pack_or_lend, unpack
+from .ir.layout_packing import check_size, checked_size, pack, unpack
 from .ir.samplers import Sampler, pack_sampler
 from .ir.textures import is_written
 from .ir.types import BindingPoint, Struct, Texture
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Packed: TypeAlias = bytearray | memoryview
-"""The bytes of a binding: its own, or those of an array of the caller, which can only be read."""
+"""The bytes of a binding. A view that can only be read is the memory of the caller's array."""
 
 
 def pack_buffers(
@@ -36,23 +36,21 @@ def pack_buffers(
 
     Raises InputError that says which name, type, shape or size was expected.
     """
-    return {info.point: pack_binding(info, buffers[info.name], textures) for info in bindings}
+    return {info.point: bytearray(pack_binding(info, buffers[info.name], textures)) for info in bindings}
 
 
 def bytes_to_run_on(
     bindings: Sequence[BindingInfo], buffers: Mapping[str, Any], textures: TextureMemory = "wide"
 ) -> dict[BindingPoint, Packed]:
-    """The bytes that `pack_buffers` gives, for a dispatch: for bindings that are only read those of arrays themselves,
-    where these have them in order.
+    """The bytes of each binding for a dispatch: where a binding is only read, those of an array itself, if it has them
+    in order, and else fresh ones. Raises what `pack_buffers` raises.
     """
     return {info.point: _bytes_to_run_on(info, buffers[info.name], textures) for info in bindings}
 
 
 def _bytes_to_run_on(info: BindingInfo, given: object, textures: TextureMemory) -> Packed:
-    if info.is_written and is_output(given) and not isinstance(info.type, Texture):
-        return aligned_zeros(zeros_size(info, count_of_output(given))).data
-    packed = pack_or_lend_binding(info, given, textures)
-    is_lent = not isinstance(packed, bytearray)
+    packed = pack_binding(info, given, textures)
+    is_lent = isinstance(packed, memoryview) and packed.readonly
     return aligned_copy(packed).data if is_lent and info.is_written else packed
 
 
@@ -88,16 +86,10 @@ def _key_text(key: object) -> str:
     return f"at {shown(cast('object', key))}" if isinstance(key, tuple) else f"named {shown(key)}"
 
 
-def pack_binding(info: BindingInfo, given: object, textures: TextureMemory = "wide") -> bytearray:
-    """Fresh bytes of a value for a binding. None, or (None, elements), stands for zeros in one that is written. Raises
-    InputError.
+def pack_binding(info: BindingInfo, given: object, textures: TextureMemory = "wide") -> Packed:
+    """The bytes of a value for a binding: those of an array itself, if it has them in order. None, or (None, elements),
+    stands for zeros in one that is written. Raises InputError.
     """
-    packed = pack_or_lend_binding(info, given, textures)
-    return packed if isinstance(packed, bytearray) else bytearray(packed)
-
-
-def pack_or_lend_binding(info: BindingInfo, given: object, textures: TextureMemory = "wide") -> Packed:
-    """The bytes that `pack_binding` gives: the memory of an array itself, to be read only, if it has them in order."""
     if info.is_written and is_output(given):
         return zeros(info, count_of_output(given))
     if isinstance(info.type, SamplerType):
@@ -113,7 +105,7 @@ def pack_or_lend_binding(info: BindingInfo, given: object, textures: TextureMemo
     if isinstance(info.type, RawBuffer):
         packed = _raw(info, given)
     else:
-        packed = _copied(info, given) if _is_bytes(given) else pack_or_lend(info.type, given, name=info.name)
+        packed = _copied(info, given) if _is_bytes(given) else pack(info.type, given, name=info.name)
     check_minimum(info, len(packed))
     return packed
 
@@ -151,10 +143,10 @@ def count_of_output(given: Output) -> int | tuple[int, ...] | None:
     return None if given is None else given[1]
 
 
-def zeros(info: BindingInfo, count: int | tuple[int, ...] | None) -> bytearray:
+def zeros(info: BindingInfo, count: int | tuple[int, ...] | None) -> Packed:
     """Zeros for a binding: `count` is the number of elements of a runtime-sized array, or the shape of a texture."""
     if not isinstance(info.type, Texture):
-        return bytearray(zeros_size(info, count))
+        return aligned_zeros(zeros_size(info, count)).data
     if not is_written(info.type):
         raise InputError(f"{info.name}: {info.type} is not written, so it takes an array")
     if not isinstance(count, tuple):

@@ -425,7 +425,7 @@ class Kernel:
 
         with plain_runs():
             made = self._prepared(buffers, workgroups, threads, constants, "interp")
-        packed = {point: bytearray(it) for point, it in made.packed.items()}
+        packed = {point: bytearray(it) for point, it in made.packed.items()}  # arrays may change until it is debugged
         return Launch(self.shader.program, self.info.name, made.compilation.job.constants, packed, made.workgroups)
 
     def _prepared(

@@ -7,7 +7,6 @@ import numpy.typing as npt
 import pytest
 
 import tinct
-from tinct.backend.gpu import GpuDevice
 
 AXPY = tinct.load("""
 @group(0) @binding(0) var<storage, read> x: array<f32>;
@@ -17,13 +16,7 @@ AXPY = tinct.load("""
 }
 """)["main"]
 COUNTS = (5, 20_000)
-
-
-@pytest.fixture(params=["cpu", "gpu", "interp"])
-def device(request: pytest.FixtureRequest) -> str:
-    if request.param == "gpu" and (reason := GpuDevice.unavailable_reason()) is not None:
-        pytest.skip(f"no GPU: {reason}")
-    return str(request.param)
+pytestmark = [pytest.mark.parametrize("device", ["cpu", "gpu", "interp"]), pytest.mark.usefixtures("needs_device")]
 
 
 def at_offset(values: npt.NDArray[np.float32], offset: int) -> npt.NDArray[np.float32]:

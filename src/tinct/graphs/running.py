@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ..backend.cpu.reused_memory import ReusedMemory
 from ..base.deadline import compiling_within
 from ..base.errors import DeviceError, InputError
-from ..buffers import pack_binding, pack_or_lend_binding, unpack_binding
+from ..buffers import pack_binding, unpack_binding
 from ..ir.dataflow import interp
 from ..ir.dataflow.nodes import Element, Member
 from ..kernel import BufferValue
@@ -148,7 +148,7 @@ class Runner:
         """The bytes of the inputs."""
         infos = self.graph.inputs
         values = {name: host_value(info, inputs[name]) for name, info in infos.items()}
-        packed = {name: pack_or_lend_binding(info, values[name], "compact") for name, info in infos.items()}
+        packed = {name: pack_binding(info, values[name], "compact") for name, info in infos.items()}
         handles = tuple(handle_of(info.type, packed[name]) for name, info in infos.items())
         return _Given(packed, {name: without_memory(it) for name, it in values.items()}, handles)
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..base.errors import InputError
 from ..base.records import dataclass
-from ..buffers import check_minimum, pack_or_lend_binding, unpack_binding
+from ..buffers import check_minimum, pack_binding, unpack_binding
 from ..ir import layout
 from ..ir.layout_leaves import leaves
 from ..ir.layout_numbers import is_masked, shown
@@ -147,7 +147,7 @@ class BindingForm:
         """The bytes of a value for the binding, as many as the buffer has."""
         texture = self.texture
         is_compact = texture is not None and are_bytes(texture, self.header)
-        data = pack_or_lend_binding(self.info, values, "compact" if is_compact else "wide")
+        data = pack_binding(self.info, values, "compact" if is_compact else "wide")
         if len(data) != self.size or bytes(data[: len(self.header)]) != self.header:
             made_of = f", made from {self.dtype}," if texture is not None else ""
             size, type = self.size, self.info.type

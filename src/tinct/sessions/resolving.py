@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ..base.errors import InputError
-from ..buffers import Packed, count_of_output, is_output, pack_or_lend_binding, values_by_name
+from ..buffers import Packed, count_of_output, is_output, pack_binding, values_by_name
 from ..ir.types import BindingPoint, Sampler, Texture
 from ..reflection import BindingInfo
 from .arguments import Argument
@@ -88,7 +88,7 @@ class Resolver:
             raise InputError(
                 f"{info.name} is written: give a buffer, such as session.buffer(array), or None for a new one"
             )
-        memory = self._constant(info, pack_or_lend_binding(info, value, "compact"), to)
+        memory = self._constant(info, pack_binding(info, value, "compact"), to)
         to.arguments.append(Argument(info, memory, 0, memory.size))
 
     def _bound(self, info: BindingInfo, buffer: Buffer) -> Argument:

@@ -18,7 +18,7 @@ from ..arguments import name_of, seconds_of
 from ..backend.cpu.aligned import Bytes
 from ..base.deadline import compiling_within
 from ..base.errors import DeviceError, InputError, TinctError
-from ..buffers import pack_or_lend_binding, zeros, zeros_size
+from ..buffers import pack_binding, zeros, zeros_size
 from ..counting.recorders import recorders
 from ..devices import adapter_named, device_named
 from ..dispatch import DispatchSize, check_samplers
@@ -114,7 +114,7 @@ class Session:
             if binding is None:
                 return self._array_buffer(values, label)
             info = _binding_of(binding)
-            data = pack_or_lend_binding(info, values, "compact")
+            data = pack_binding(info, values, "compact")
             header = bytes(data[:HEADER_BYTES]) if isinstance(info.type, Texture) else b""
             return self._filled(BindingForm(info, len(data), without_memory(values), header), data, label)
 
