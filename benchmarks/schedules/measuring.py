@@ -26,7 +26,7 @@ from tinct.ir.schedule.text import print_decisions
 from tinct.nests import TunedNest
 from tinct.nests.lowered import LoweredNest
 from tinct.tuning.bench import Bench
-from tinct.tuning.nest_tuning import job_of
+from tinct.tuning.nest_jobs import job_of
 from tinct.tuning.rejected import Rejected, first_line
 from tinct.tuning.trial_data import TrialData
 

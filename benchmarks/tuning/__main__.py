@@ -156,8 +156,7 @@ def measured(space: Space, device: str, seeds: range, seconds: float, *, is_tiny
     """What searches with these seeds find in a space."""
     sizes = space.tiny if is_tiny else space.sizes
     nest, reassociate = space.nest, space.reassociate
-    lower = partial(lowered_for, nest, reassociate)
-    task = Task(nest.ir, sizes, lower, device, reassociate, space.contract)
+    task = Task(nest.ir, sizes, partial(lowered_for, reassociate), device, reassociate, space.contract)
     problem = NestProblem(task, patience=patience_of(seconds))
     problem.space([])  # measures the device, which nothing shall disturb
     with problem.bench, problem.processes(number_of_processes(seconds)) as processes:

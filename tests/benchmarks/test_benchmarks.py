@@ -331,7 +331,7 @@ def test_seeds_of_the_tuner_are_compared_with_the_best_of_all(tmp_path: Path) ->
 def test_all_seeds_are_told_the_same_times() -> None:
     """A search with a seed tries the same points again, since no point is measured twice."""
     nest = next(it.nest for it in tuning_command.spaces() if it.name == "scan")
-    task = Task(nest.ir, {"rows": 1, "columns": 16}, lambda point, sizes: nest.lower(point, sizes=sizes))
+    task = Task(nest.ir, {"rows": 1, "columns": 16}, lambda _, point, sizes: nest.lower(point, sizes=sizes))
     problem = NestProblem(task)
     with problem.bench, problem.processes(0) as processes:
         replay = Replay(problem, processes)

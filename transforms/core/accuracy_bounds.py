@@ -72,15 +72,19 @@ _BOUNDS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The bound of each function: its arguments are x and, of some, y, and its result is r."""
 
-_STEPS: Final = """
+_ULP: Final = """
 fn ulp_$type(value: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(clamp(abs(value), $least, $most)) & 0x7f800000u) * 0x1p-${bits}f;
 }
-
+"""
+_ROUGH_ULP: Final = """
+fn ulp_$type(value: f32) -> f32 { return clamp(abs(value), $least, $most) * 0x1p-${bits}f; }
+"""
+_STEPS: Final = """
 // No exponential of more than 150 is finite.
 fn exp_off_$type(x: f32, r: f32) -> f32 { return ($exp + 2 * min(abs(x), 150)) * ulp_$type(r); }
 
-fn log_off_$type(x: f32, r: f32) -> f32 { return select(3 * ulp_$type(r), $log, x >= 0.5 && x <= 2); }
+fn log_off_$type(x: f32, r: f32) -> f32 { return select(3 * ulp_$type(r), $log, (x >= 0.5) & (x <= 2)); }
 
 // Of sqrt(x * x + c).
 fn root_off_$type(x: f32, c: f32, root: f32) -> f32 {
@@ -118,9 +122,11 @@ BOUNDED: Final = frozenset(_BOUNDS)
 """The functions that have bounds here: all that the CPU approximates."""
 
 
-def steps(type: str) -> str:
-    """The functions that those of `bound` call, for results of f32 or f16."""
-    return _filled(_STEPS, type)
+def steps(type: str, *, is_rough: bool = False) -> str:
+    """The functions that those of `bound` call, for results of f32 or f16. None has branches; rough ones do without
+    the bits of floats, and take up to twice a ULP for one.
+    """
+    return _filled((_ROUGH_ULP if is_rough else _ULP) + _STEPS, type)
 
 
 def bound(function: str, type: str, arity: int) -> str:

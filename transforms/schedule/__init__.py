@@ -7,5 +7,6 @@
   `reciprocals`: quotients that are products.
 - `kept_values`, `equal_values`: values in memory. `keeping`, `waits`, `sharing`, `memory`: their memory, its barriers
   and its size.
+- `error_bounds`: a nest that computes how far the results of another may be off. `computations`: what it is made of.
 - `across`: what invocations carry is joined. `stages`: nests whose parts of workgroups a second dispatch joins.
 """

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from ..ir.schedule.nodes import Decisions
+from ..ir.schedule.nodes import Decisions, Nest
 from ..ir.schedule.text import print_decisions
 from ..tuning.bar import shown_progress
 from ..tuning.nest_task import Task
 from ..tuning.nest_tuning import Best, tune_nest
 from ..tuning.report import report_text
+from .loop_nest import ParsedNest
 
 if TYPE_CHECKING:
     from ..tuning.search import Attempt, Progress
@@ -92,7 +93,7 @@ def tuned(
     watch: Callable[[Progress], None] | None,
 ) -> TunedNest:
     """The best decisions that a search finds. Raises InputError, DeviceError and KeyboardInterrupt."""
-    lower = partial(lowered_for, nest, options.reassociate)
+    lower = partial(lowered_for, options.reassociate)
     task = Task(nest.ir, sizes, lower, options.device, options.reassociate, options.contract)
     search = partial(tune_nest, task, seconds=options.seconds, seed=options.seed, renew=options.renew)
     if watch is not None:
@@ -100,10 +101,10 @@ def tuned(
     else:
         with shown_progress(nest.name) as show:
             best = search(watch=show)
-    lowered = lower(best.decisions, sizes)
+    lowered = nest.lower(best.decisions, sizes=sizes, reassociate=options.reassociate)
     return TunedNest(lowered, best, sizes=sizes, device=options.device, contract=options.contract)
 
 
-def lowered_for(nest: LoopNest, reassociate: bool, decisions: Decisions, sizes: Mapping[str, int]) -> LoweredNest:
-    """The nest for sizes; a function that another process can be given."""
-    return nest.lower(decisions, sizes=sizes, reassociate=reassociate)
+def lowered_for(reassociate: bool, nest: Nest, decisions: Decisions, sizes: Mapping[str, int]) -> LoweredNest:
+    """A nest for sizes; a function that another process can be given."""
+    return ParsedNest(nest).lower(decisions, sizes=sizes, reassociate=reassociate)

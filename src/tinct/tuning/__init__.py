@@ -7,6 +7,7 @@
 - `cost`, `rates`: what a point takes at least, and probably, from what the device was measured to do.
 - `bench`: points are timed on buffers that stay on the device, and their results compared. `pace`: whether the machine
   became slower or faster meanwhile.
-- `trial_data`: the sizes and inputs that points of a nest are checked with.
+- `trial_data`: the sizes and inputs that points of a nest are checked with. `allowance`: how far their results may be
+  apart. `nest_jobs`: points as jobs of a bench.
 - `kept`: results on disk. `nest_tuning`, `kernel_tuning`: the two uses.
 """

@@ -45,7 +45,7 @@ class NestPreparation:
         """
         if request.must_check:
             self._checks.check(request.point)
-        lowered, compiling = self.task.lower(request.point, self.task.sizes), None
+        lowered, compiling = self.task.lowered(request.point), None
         if self.task.device == "cpu":
             kernels = (kernel for kernel, _ in lowered.dispatches(self.task.sizes))
             compiling = compile_into_cache(kernels, {}, contract=self.task.contract, patience=self.patience)

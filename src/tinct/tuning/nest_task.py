@@ -64,13 +64,13 @@ class Lowered(Protocol):
         ...
 
 
-Lower = Callable[[Decisions, Mapping[str, int]], Lowered]
-"""Lowers the nest with legal decisions for some sizes only. Raises InputError for illegal ones."""
+Lower = Callable[[Nest, Decisions, Mapping[str, int]], Lowered]
+"""Lowers a nest with legal decisions for some sizes only. Raises InputError for illegal ones."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be tuned: a nest at sizes, for a device. `lower` is the nest's."""
+    """What is to be tuned: a nest at sizes, for a device."""
 
     nest: Nest
     sizes: Mapping[str, int]
@@ -78,6 +78,10 @@ class Task:
     device: str = "cpu"
     reassociate: bool = False
     contract: bool = False
+
+    def lowered(self, point: Decisions, sizes: Mapping[str, int] | None = None) -> Lowered:
+        """The nest with decisions, for the sizes of the task or for others."""
+        return self.lower(self.nest, point, self.sizes if sizes is None else sizes)
 
     @cached_property
     def record(self) -> str:

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
-from random import Random
 from typing import Final, TypeAlias
 
 from ..base.cached import cached_property
 from ..base.errors import DeviceError, InputError
-from ..buffers import buffer_elements, buffer_length
 from ..ir.schedule.nodes import Decisions, Nest
 from ..ir.schedule.text import parse_decisions, print_decisions, print_nest
 from ..ir.tokens import TextError
 from ..transforms.schedule.decided import Decided
-from .bench import Bench, Dispatched, Job, Lent, Zeros
+from .allowance import Allowance
+from .bench import Bench, Job
 from .choices import Facts
 from .cost import cost_of
 from .decision_space import DecisionSpace
 from .devices import checked_device, gpu_kind, has_subgroups, identity, versions
 from .kept import Record, keep_record, read_record
 from .measured_rates import block_lanes, rates_of
+from .nest_jobs import bench_of, job_of, results_in_order, shaped
 from .nest_preparation import NestPreparation, NestRequest, PreparedNest
-from .nest_task import Arrays, Lowered, Task
+from .nest_task import Arrays, Task
 from .point_processes import PointProcesses, number_of_processes
 from .rates import Rates
 from .rejected import Rejected, rejecting
@@ -47,10 +47,6 @@ least.
 """
 _PATIENT: Final = 4
 """How many times as long compiling a point may take if no point that is expected to be fast was compiled in time."""
-_REFERENCES: Final = 60
-"""Points of which the one that is probably the fastest computes what all others are compared with."""
-_LONGER: Final = 6
-"""How many times as long as other points that one may take."""
 
 Processes: TypeAlias = PointProcesses[NestRequest, PreparedNest]
 
@@ -150,12 +146,7 @@ class NestProblem:
     @cached_property
     def bench(self) -> Bench:
         """The device with the inputs, and zeros for the outputs."""
-        return self._bench_on(self.task.device, contract=self.task.contract, patience=self.patience)
-
-    def _bench_on(self, device: str, *, contract: bool, patience: float) -> Bench:
-        inputs = {name: Lent(buffer_elements(it)) for name, it in self.data.inputs.items()}
-        outputs = {name: Zeros(it.dtype, buffer_length(it)) for name, it in self.data.outputs.items()}
-        return Bench(device, {**inputs, **outputs}, contract=contract, patience=patience, form="plain")
+        return bench_of(self.task, self.data.inputs, self.data.outputs, patience=self.patience)
 
     def space(self, kept: Sequence[Decisions]) -> DecisionSpace:
         """All legal decisions."""
@@ -245,7 +236,7 @@ class NestProblem:
     def job(self, point: Decisions) -> Job:
         """The dispatches of a point."""
         if point not in self._jobs:
-            lowered = self.task.lower(point, self.task.sizes)
+            lowered = self.task.lowered(point)
             if point in self._wgsl:
                 lowered.adopt_wgsl(self._wgsl[point])
             self._jobs[point] = job_of(lowered, self.task.nest, self.task.sizes)
@@ -256,45 +247,26 @@ class NestProblem:
     def _compare_with_reference(self, results: Arrays) -> None:
         if isinstance(self.reference, Rejected):
             raise self.reference
-        check_results(self.data, self.reference, self._shaped(results), "the CPU")
-
-    def _shaped(self, results: Arrays) -> Arrays:
-        """The outputs as arrays of the nest, of what a bench gives."""
-        outputs = self.data.outputs.items()
-        return {name: results[name][: it.size].view(it.dtype).reshape(it.shape) for name, it in outputs}
+        found = shaped(results, self.data.outputs)
+        check_results(self.data, self.reference, found, self._allowance, "the CPU")
 
     @cached_property
     def reference(self) -> Arrays | Rejected:
-        """The outputs at the tuned sizes, by decisions that keep the order of all operations, on the CPU; why there are
-        none if no decisions work.
-        """
-        facts = Facts(self.task.nest, self.task.sizes, reassociate=False, lanes=block_lanes("cpu"))
-        rates = rates_of("cpu")
-        space = DecisionSpace(facts, lambda it: cost_of(it, rates))
-        points = space.some(Random(0), _REFERENCES)
-        ranked = sorted(points, key=lambda it: (space.cost(it).expected, str(it)))
-        why = ""
-        with self._bench_on("cpu", contract=False, patience=_LONGER * self.patience) as bench:
-            for point in ranked:
-                try:
-                    with rejecting():
-                        self.checks.check(point)
-                        lowered = self.task.lower(point, self.task.sizes)
-                        job, expected = job_of(lowered, self.task.nest, self.task.sizes), space.cost(point).expected
-                        return self._shaped(bench.results(job, list(self.data.outputs), inf, expected))
-                except Rejected as error:
-                    why = str(error)
-        return Rejected("failed", f"nothing computes {self.task.nest.name!r} on the CPU to compare with: {why}")
+        """The outputs at the tuned sizes, on the CPU; why there are none if no decisions work."""
+        try:
+            return results_in_order(self.task, self.data.inputs, self.data.outputs, patience=self.patience)
+        except Rejected as error:
+            return error
 
+    @cached_property
+    def _allowance(self) -> Allowance:
+        return Allowance(self.task.nest, self.task.device, self._of_other)
 
-def job_of(lowered: Lowered, nest: Nest, sizes: Mapping[str, int]) -> Job:
-    """The dispatches of a nest that was lowered for some sizes. Buffers of its own are the parts of partial levels, and
-    the outputs that begin with something else than 0, or are bound as bits.
-    """
-    dispatches = tuple(Dispatched(kernel, workgroups, {}) for kernel, workgroups in lowered.dispatches(sizes))
-    shared = {it.name for it in nest.arrays} - set(lowered.firsts()) - lowered.bits()
-    own = {name: it for name, it in lowered.buffers(sizes).items() if name not in shared}
-    return Job(dispatches, {name: buffer_elements(it) for name, it in own.items()})
+    def _of_other(self, nest: Nest) -> Arrays:
+        """The outputs of another nest with the same inputs. Raises Rejected."""
+        task = replace(self.task, nest=nest)
+        outputs = TrialData(nest, self.task.sizes).outputs
+        return results_in_order(task, self.data.inputs, outputs, patience=self.patience)
 
 
 # Kept results
@@ -326,7 +298,7 @@ def _kept(record: Record, task: Task, seconds: float) -> Best | None:
     if not decisions or record.get("sizes") != dict(task.sizes) or record.get("seconds", -inf) < seconds:
         return None
     try:
-        task.lower(decisions[0], task.sizes)
+        task.lowered(decisions[0])
     except InputError:
         return None
     return Best(decisions[0], float(record["milliseconds"]), None)

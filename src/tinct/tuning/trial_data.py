@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import inf, prod
 from typing import Any, Final, assert_never
 
@@ -43,6 +44,8 @@ _EXACT_UP_TO: Final = {ElementType.F32: 2**24, ElementType.F16: 2**11}
 _EPSILON: Final = {ElementType.F32: 2.0**-23, ElementType.F16: 2.0**-10}
 _FLOATS: Final = (ElementType.F32, ElementType.F16)
 _AMPLITUDES: Final = (1000, 100, 10, 3, 1)
+_INTERVALS: Final = ((-1.0, 1.0), (0.25, 0.75), (1.0, 2.0))
+"""Where floats may be from: logarithms and powers of negative numbers are no numbers, nor is `acosh` below 1."""
 _ODD: Final = (5, 19, 3, 11, 2)
 """Small sizes that no factor divides."""
 _SMALLER: Final = (9, 5, 3, 2)
@@ -64,12 +67,14 @@ class TrialData:
     """What a nest is checked with at some sizes: inputs, and how far each output may be off.
 
     Where a nest of floats only adds, multiplies and compares, inputs are whole numbers so small that nothing is ever
-    rounded: any order of additions gives the same bits. Otherwise inputs are from -1 to 1, and the tolerance grows with
-    the number of values that are accumulated.
+    rounded: any order of additions gives the same bits. Otherwise inputs are from an interval, by default one in which
+    results are finite, and the tolerance grows with the number of values that are accumulated.
     """
 
     nest: Nest
     sizes: Mapping[str, int]
+    given: tuple[float, float] | None = None
+    """The interval that floats are from."""
 
     @cached_property
     def scope(self) -> Scope:
@@ -80,6 +85,11 @@ class TrialData:
     def amplitude(self) -> int | None:
         """The largest whole number of the inputs for which nothing is rounded; None if there is none."""
         return next((it for it in _AMPLITUDES if _is_exact(self.scope, self.sizes, it)), None)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing is rounded with these inputs, so that any order of operations gives the same bits."""
+        return self.amplitude is not None
 
     @cached_property
     def inputs(self) -> Arrays:
@@ -108,7 +118,8 @@ class TrialData:
         if array.name in self._of_places:
             return self._places(array.type, random, count)
         if array.type in _FLOATS and self.amplitude is None:
-            return random.random(count, np.float32) * 2 - 1
+            low, high = _interval_of(self.nest) if self.given is None else self.given
+            return random.random(count, np.float32) * (high - low) + low
         most = self.amplitude or 10
         low = 0 if array.type is ElementType.U32 else -most
         return random.integers(low, most + 1, count, np.int16)
@@ -173,6 +184,23 @@ def _points(nest: Nest, sizes: Mapping[str, int]) -> int:
     extents = dimension_sizes(nest, sizes)
     scope = Scope(nest)
     return sum(prod(extents[it] for it in scope.dimensions_at(statement)) for statement in nest.body)
+
+
+@lru_cache(maxsize=64)
+def _interval_of(nest: Nest) -> tuple[float, float]:
+    """The first interval in which all results are finite at the largest of the small sizes, or else most are."""
+    shares: dict[tuple[float, float], float] = {}
+    for sizes in small_sizes(nest)[-1:]:
+        for interval in _INTERVALS:
+            shares[interval] = _share_of_finite(TrialData(nest, sizes, interval))
+            if shares[interval] == 1:
+                return interval
+    return max(shares, key=shares.__getitem__, default=_INTERVALS[0])
+
+
+def _share_of_finite(data: TrialData) -> float:
+    results = [it.astype(np.float64).ravel() for it in interp.run(data.nest, data.inputs, data.sizes).values()]
+    return float(np.isfinite(np.concatenate(results)).mean()) if any(it.size for it in results) else 1.0
 
 
 @deep_nesting()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,20 @@ import pytest
 
 import tinct
 from tinct.ir.schedule.nodes import Decisions
+from tinct.ir.schedule.nodes import Nest as NestNode
 from tinct.ir.schedule.text import parse_decisions
+from tinct.nests import Value
+from tinct.nests.tuned import lowered_for
 from tinct.sessions.launches import Launch
 from tinct.tuning import bench, nest_tuning
+from tinct.tuning.allowance import Allowance
 from tinct.tuning.nest_task import Task, size_class
 from tinct.tuning.nest_tuning import NestProblem
 from tinct.tuning.rates import ASSUMED
 from tinct.tuning.rejected import Rejected
 from tinct.tuning.small_checks import structure
 
-from ..nests import ROW_SUMS
+from ..nests import ROW_SUMS, SOFTMAX
 
 SIZES = {"rows": 24, "columns": 200}
 
@@ -62,7 +67,7 @@ def problem(lower: Any) -> NestProblem:
 def test_a_wrong_candidate_is_found_at_small_sizes() -> None:
     nest = other_nest("abs")
 
-    def lower(decisions: Decisions, sizes: Mapping[str, int]) -> object:
+    def lower(_: NestNode, decisions: Decisions, sizes: Mapping[str, int]) -> object:
         return nest.lower(decisions, sizes=sizes)
 
     with pytest.raises(Rejected, match="sums differs from the definition at rows = 5") as found:
@@ -78,7 +83,7 @@ def test_costs_know_whether_products_and_sums_are_fused(monkeypatch: pytest.Monk
     i, j, k = nest.dim("m", "i"), nest.dim("n", "j"), nest.dim("inner", "k")
     terms = nest.load("a", "f32", [i, k]) * nest.load("b", "f32", [k, j])
     nest.store("c", nest.reduce("+", terms, on=[k]), [i, j])
-    task = Task(nest.ir, dict.fromkeys(("m", "n", "inner"), 512), lambda point, sizes: nest.lower(point, sizes=sizes))
+    task = Task(nest.ir, dict.fromkeys(("m", "n", "inner"), 512), partial(lowered_for, False))
     block = parse_decisions(
         "i: workgroup * unrolled(6)\nj: workgroup * unrolled(4) * invocation(16)\norder: k.0, i.1, j.1"
     )
@@ -90,7 +95,7 @@ def test_small_sizes_are_checked_once_for_each_structure() -> None:
     nest = tinct.parse_nest(ROW_SUMS)
     lowered: list[Decisions] = []
 
-    def lower(decisions: Decisions, sizes: Mapping[str, int]) -> object:
+    def lower(_: NestNode, decisions: Decisions, sizes: Mapping[str, int]) -> object:
         if sizes != SIZES:
             lowered.append(decisions)
         return nest.lower(decisions, sizes=sizes, reassociate=True)
@@ -113,7 +118,7 @@ def test_a_point_that_is_wrong_at_small_sizes_only_is_never_chosen() -> None:
     right, wrong = other_nest("copy"), other_nest("abs")
     first, alike = (parse_decisions(f"i: workgroup * invocation({it})") for it in (2, 4))
 
-    def lower(decisions: Decisions, sizes: Mapping[str, int]) -> object:
+    def lower(_: NestNode, decisions: Decisions, sizes: Mapping[str, int]) -> object:
         return (wrong if decisions == alike and sizes != SIZES else right).lower(decisions, sizes=sizes)
 
     its = problem(lower)
@@ -129,7 +134,7 @@ def test_a_point_that_is_wrong_at_small_sizes_only_is_never_chosen() -> None:
 def test_a_candidate_that_is_wrong_at_the_tuned_sizes_only() -> None:
     right, wrong = other_nest("copy"), other_nest("abs")
 
-    def lower(decisions: Decisions, sizes: Mapping[str, int]) -> object:
+    def lower(_: NestNode, decisions: Decisions, sizes: Mapping[str, int]) -> object:
         is_measured = sizes == SIZES and bool(decisions.dimensions)
         return (wrong if is_measured else right).lower(decisions, sizes=sizes)
 
@@ -142,8 +147,42 @@ def test_a_candidate_that_is_wrong_at_the_tuned_sizes_only() -> None:
     assert found.value.status == "wrong"
 
 
+@pytest.mark.parametrize(
+    ("device", "function", "right", "wrong"),
+    [
+        ("cpu", lambda x: x * 0.1 + 1000.0 - 1000.0, 1e-4, 1e-3),
+        ("gpu", lambda x: x.nest.call("asin", x), 6e-5, 1e-2),
+    ],
+)
+def test_results_may_be_off_by_what_operations_may(
+    device: str, function: Callable[[Value], Value], right: float, wrong: float
+) -> None:
+    """Of what cancels, and of functions that some devices approximate worse than the CPU does."""
+    nest = tinct.Nest("mapped")
+    i = nest.dim("n")
+    nest.store("y", function(nest.load("x", "f32", [i])), [i])
+    its = NestProblem(Task(nest.ir, {"n": 1000}, partial(lowered_for, False), device))
+    expected = nest.run(its.data.inputs)["y"]
+    point = parse_decisions("i: workgroup * invocation(64)")
+    with its.bench:
+        its.reference = {"y": expected + np.float32(right)}
+        assert its.measure(point, inf) > 0
+        its.reference = {"y": expected + np.float32(wrong)}
+        with pytest.raises(Rejected, match="y differs from the CPU at n = 1000"):
+            its.measure(point, inf)
+
+
+def test_no_bounds_allow_nothing() -> None:
+    """Where nothing computes them."""
+
+    def fails(_: NestNode) -> dict[str, Any]:
+        raise Rejected("failed", "no decisions work")
+
+    assert Allowance(tinct.parse_nest(SOFTMAX).ir, "cpu", fails).of("y") is None
+
+
 def test_a_candidate_that_fails() -> None:
-    def lower(decisions: Decisions, sizes: Mapping[str, int]) -> object:
+    def lower(_: NestNode, decisions: Decisions, sizes: Mapping[str, int]) -> object:
         raise AssertionError("a bug of the compiler")
 
     its = problem(lower)
@@ -156,7 +195,7 @@ def test_a_candidate_that_is_compiled_too_slowly_may_get_more_time(monkeypatch: 
     monkeypatch.setattr(nest_tuning, "_PATIENT", 1e6)
     monkeypatch.setattr(bench, "_LATER", 0.0)
     nest = tinct.parse_nest(ROW_SUMS)
-    tuned = problem(lambda point, sizes: nest.lower(point, sizes=sizes))
+    tuned = problem(lambda _, point, sizes: nest.lower(point, sizes=sizes))
     assert not isinstance(tuned.reference, Rejected)
     tuned.patience = tuned.checks.patience = 1e-4
     point = parse_decisions("i: workgroup\nj: loop * unrolled(8)")
@@ -179,7 +218,7 @@ def test_what_is_compared_with_has_more_time_where_it_takes_long(monkeypatch: py
 
     monkeypatch.setattr(Launch, "start", noted)
     nest = tinct.parse_nest(ROW_SUMS)
-    its = problem(lambda point, sizes: nest.lower(point, sizes=sizes))
+    its = problem(lambda _, point, sizes: nest.lower(point, sizes=sizes))
     large = replace(its.task, sizes={"rows": 1024, "columns": 4096})
     for problem_of in (its, NestProblem(large)):
         assert not isinstance(problem_of.reference, Rejected)
@@ -193,7 +232,7 @@ def test_where_nothing_can_be_compared_with_the_cpu_all_candidates_fail() -> Non
     nest = other_nest("copy")
     lowered: list[Decisions] = []
 
-    def lower(decisions: Decisions, sizes: Mapping[str, int]) -> object:
+    def lower(_: NestNode, decisions: Decisions, sizes: Mapping[str, int]) -> object:
         if sizes == SIZES:
             lowered.append(decisions)
             if len(lowered) > 1:
@@ -216,7 +255,7 @@ def test_points_of_several_dispatches_and_of_atomic_operations() -> None:
     nest.store("sum", nest.reduce("+", nest.load("x", "i32", [j]), on=[j], first=5), [])
     sizes = {"n": 3000}
 
-    def lower(decisions: Decisions, known: Mapping[str, int]) -> Any:
+    def lower(_: NestNode, decisions: Decisions, known: Mapping[str, int]) -> Any:
         return nest.lower(decisions, sizes=known)
 
     its = NestProblem(Task(nest.ir, sizes, lower))

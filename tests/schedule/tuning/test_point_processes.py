@@ -7,7 +7,7 @@ import pickle
 import signal
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import partial
@@ -22,7 +22,9 @@ from tinct.backend.cpu import jit
 from tinct.backend.cpu.machine import adopt_costs, costs_so_far, measurements
 from tinct.backend.cpu.machine.kept import MOST_MEASUREMENTS
 from tinct.ir.schedule.nodes import Decisions
+from tinct.ir.schedule.nodes import Nest as NestNode
 from tinct.ir.schedule.text import parse_decisions
+from tinct.nests.lowered import LoweredNest
 from tinct.nests.tuned import lowered_for
 from tinct.tuning import nest_tuning, point_processes
 from tinct.tuning.kernel_tuning import KernelProblem, KernelTask
@@ -184,7 +186,7 @@ def test_adopted_costs_are_used_and_not_measured_again(monkeypatch: pytest.Monke
 
 
 def problem_of(nest: tinct.Nest | tinct.ParsedNest, device: str = "cpu") -> NestProblem:
-    return NestProblem(Task(nest.ir, SIZES, partial(lowered_for, nest, True), device, reassociate=True))
+    return NestProblem(Task(nest.ir, SIZES, partial(lowered_for, True), device, reassociate=True))
 
 
 def fail(*_: object) -> None:
@@ -212,12 +214,16 @@ def test_prepared_points_are_not_compiled_again(monkeypatch: pytest.MonkeyPatch)
     assert [texts_of(its, it) for it in points] == [texts_of(alone, it) for it in points]
 
 
+def another_lowered(nest: NestNode, _: NestNode, decisions: Decisions, sizes: Mapping[str, int]) -> LoweredNest:
+    return lowered_for(True, nest, decisions, sizes)
+
+
 def test_a_wrong_point_is_rejected_by_the_process() -> None:
     nest = tinct.Nest("row_sums")
     i, j = nest.dim("rows"), nest.dim("columns")
     nest.store("sums", nest.reduce("+", nest.call("abs", nest.load("x", "f32", [i, j])), on=[j]), [i])
     right = tinct.parse_nest(ROW_SUMS)
-    its = NestProblem(Task(right.ir, SIZES, partial(lowered_for, nest, True), reassociate=True))
+    its = NestProblem(Task(right.ir, SIZES, partial(another_lowered, nest.ir), reassociate=True))
     first, alike = (parse_decisions(f"i: workgroup * invocation({it})") for it in (2, 4))
     with its.bench, its.processes(2) as processes:
         its.prepare(processes, [first, alike])

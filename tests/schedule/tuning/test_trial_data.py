@@ -56,6 +56,27 @@ def test_functions_have_a_tolerance() -> None:
     assert np.unique(inputs).size > 1000
 
 
+@pytest.mark.parametrize(("function", "least", "most"), [("asin", -1, 1), ("log", 0.25, 0.75), ("acosh", 1, 2)])
+def test_results_are_numbers_if_they_can_be(function: str, least: float, most: float) -> None:
+    """Sums of rows with a NaN would be NaN in all points, right or wrong."""
+    nest = Nest("sums")
+    i, j = nest.dim("rows"), nest.dim("columns")
+    value = nest.call(function, nest.load("x", "f32", [i, j]))
+    nest.store("y", nest.reduce("+", value, on=[j]), [i])
+    data = TrialData(nest.ir, {"rows": 2, "columns": 3000})
+    x = data.inputs["x"]
+    assert least <= x.min() < x.max() <= most
+    assert x.max() - x.min() > 0.9 * (most - least)
+    assert np.isfinite(run(nest.ir, data.inputs, data.sizes)["y"]).all()
+
+
+def test_results_that_are_never_numbers() -> None:
+    nest = Nest("roots")
+    i = nest.dim("n")
+    nest.store("y", nest.call("sqrt", -2.0 - nest.load("x", "f32", [i])), [i])
+    assert np.abs(TrialData(nest.ir, {"n": 100}).inputs["x"]).max() <= 1
+
+
 def test_sums_in_any_order_are_equal() -> None:
     data = TrialData(parse_nest(ROW_SUMS).ir, {"rows": 2, "columns": 100_000})
     x = data.inputs["x"]
