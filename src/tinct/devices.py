@@ -18,6 +18,12 @@ Device: TypeAlias = Callable[[Dispatch], Timing]
 """Runs a dispatch. Raises ShaderError, InputError or DeviceError."""
 
 
+def check_contract(device: str, *, contract: bool) -> None:
+    """Raise InputError where products and sums are to be fused on a device that decides so by itself."""
+    if contract and device != "cpu":
+        raise InputError(f"contract is for the device 'cpu', not {device!r}")
+
+
 def run_on_cpu(dispatch: Dispatch) -> Timing:
     """Machine code from LLVM on all cores, or, for the first tiny dispatches, the interpreter with the same results."""
     compilation, written = dispatch.compilation.suited_to(dispatch.facts), dispatch.written

@@ -15,7 +15,7 @@ from .base.records import dataclass
 from .buffers import Output, Packed, bytes_to_run_on, unpack_buffers, values_by_name
 from .compilation import Compilation
 from .counting.recorders import recorders
-from .devices import adapter_named, device_named, routed
+from .devices import adapter_named, check_contract, device_named, routed
 from .dispatch import Dispatch, DispatchSize, Timing, check_samplers, dispatch_size, handle_facts
 from .instrumented import InstrumentedKernel, plain_runs, runs_are_plain
 from .ir.diagnostics import Diagnostic, render_all
@@ -270,8 +270,7 @@ class Kernel:
         device, contract = options.device, flag_of(options.contract, "contract")
         way = None if options.via is None else name_of(options.via, "a way", "hercules")
         runner = device_named(routed(name_of(device, "a device", "cpu"), way))
-        if contract and device != "cpu":
-            raise InputError(f"contract is for the device 'cpu', not {device!r}")
+        check_contract(device, contract=contract)
         if any(isinstance(value, Held) for value in mapping_of(buffers, "buffers", self.info.bindings).values()):
             from .sessions.mixed import run_with_buffers
 

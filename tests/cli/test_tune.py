@@ -101,6 +101,7 @@ def test_a_kernel(run_tinct: Tinct, kernel: Path) -> None:
         (["NEST", "--sizes", "n=99999999999"], "2^32"),
         (["NEST", "--sizes", "n=8", "-o", "x.txt"], "--output is a file of WGSL"),
         (["NEST", "--sizes", "n=8", "--device", "interp"], "tuning is for 'cpu' and 'gpu'"),
+        (["NEST", "--sizes", "n=8", "--device", "gpu", "--contract"], "contract is for the device 'cpu', not 'gpu'"),
         (["NEST", "--sizes", "n=8", "--device", "gpu:nowhere"], "nowhere"),
         (["NEST", "--sizes", "n=8", "--override", "a=1"], "--override is for kernels"),
         (["NEST", "--where", "true"], "--where is for kernels"),

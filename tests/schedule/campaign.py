@@ -107,9 +107,10 @@ def check_search(seed: int, devices: Sequence[str]) -> Checked:
     random = Random(seed)
     sample = random_sample(seed, "f32" if seed % 2 else "i32")
     expected = expected_of(sample)
-    rates, contract = random_rates(random), random.random() < 0.3
+    rates, is_contracted = random_rates(random), random.random() < 0.3
     points, problems = 0, list[Problem]()
     for device in devices:
+        contract = is_contracted and device == "cpu"
         with (
             machine(seed) as here,
             patch.object(nest_tuning, "rates_of", lambda _: rates),

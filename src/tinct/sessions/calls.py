@@ -9,7 +9,7 @@ from ..arguments import flag_of, name_of
 from ..base.errors import InputError
 from ..base.records import dataclass
 from ..compilation import Compilation
-from ..devices import adapter_named, device_named, routed
+from ..devices import adapter_named, check_contract, device_named, routed
 from ..dispatch import DispatchSize, dispatch_size
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import shown
@@ -108,8 +108,7 @@ def checked_call(kernel: KernelLike, options: Options) -> Call:
     route = routed(device, way)
     device_named(route)
     contract = flag_of(options.contract, "contract")
-    if contract and device != "cpu":
-        raise InputError(f"contract is for the device 'cpu', not {device!r}")
+    check_contract(device, contract=contract)
     if options.extra not in _EXTRA:
         raise InputError(unknown_name(f"extra cannot be {options.extra!r}", options.extra, _EXTRA))
     compilation = kernel.compilation(options.constants)

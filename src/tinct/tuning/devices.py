@@ -8,16 +8,16 @@ from ..backend.cpu.machine import processor_name
 from ..backend.cpu.target import current_target
 from ..backend.cpu.threads import available_processors
 from ..base.errors import DeviceError, InputError
-from ..devices import adapter_named
+from ..devices import adapter_named, check_contract
 from ..ir.hints import unknown_name
 from .choices import GpuKind
 
 
-def checked_device(device: str) -> str:
-    """The name of a device that can be tuned for. Raises InputError."""
+def check_device(device: str, *, contract: bool) -> None:
+    """Raise InputError for a device that cannot be tuned for, with or without fused products and sums."""
     if device != "cpu" and adapter_named(device) is None:
         raise InputError(unknown_name(f"tuning is for 'cpu' and 'gpu', not {device!r}", device, ("cpu", "gpu")))
-    return device
+    check_contract(device, contract=contract)
 
 
 def identity(device: str) -> str:

@@ -23,7 +23,7 @@ from ..ir.types import Texture
 from ..kernel import Kernel
 from ..shader import load
 from .bench import PATIENCE, Bench, Job
-from .devices import checked_device
+from .devices import check_device
 from .overrides import OverrideSpace, Point
 from .point_processes import PointProcesses, compile_into_cache, number_of_processes
 from .rejected import Rejected, rejecting
@@ -84,7 +84,7 @@ def tune_kernel(
 
     Raises InputError, ShaderError, DeviceError if no values work, and KeyboardInterrupt if nothing was found by then.
     """
-    checked_device(task.device)
+    check_device(task.device, contract=task.contract)
     if not 0 < seconds < inf:
         raise InputError(f"seconds is a number above 0, not {seconds}")
     space = task.space()

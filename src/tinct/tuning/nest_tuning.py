@@ -20,7 +20,7 @@ from .bench import Bench, Job
 from .choices import Facts
 from .cost import cost_of
 from .decision_space import DecisionSpace
-from .devices import checked_device, gpu_kind, has_subgroups, identity, versions
+from .devices import check_device, gpu_kind, has_subgroups, identity, versions
 from .kept import Record, keep_record, read_record
 from .measured_rates import block_lanes, rates_of
 from .nest_jobs import bench_of, job_of, results_in_order, shaped
@@ -73,7 +73,7 @@ def tune_nest(
     Raises InputError for what cannot be tuned, DeviceError if no decisions work, and KeyboardInterrupt if nothing was
     found by then.
     """
-    checked_device(task.device)
+    check_device(task.device, contract=task.contract)
     if any(it == 0 for it in task.sizes.values()):
         raise InputError("a size is 0: there is nothing to tune")
     before = read_record(task.record)

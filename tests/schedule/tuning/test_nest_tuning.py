@@ -284,6 +284,7 @@ def test_points_of_several_dispatches_and_of_atomic_operations() -> None:
         ({"rows": 4, "columns": 0}, {}, "a size is 0"),
         ({"rows": 4, "columns": -1}, {}, "whole number"),
         (SIZES, {"device": "interp"}, "tuning is for 'cpu' and 'gpu'"),
+        (SIZES, {"device": "gpu", "contract": True}, "contract is for the device 'cpu', not 'gpu'"),
         (SIZES, {"device": "gpuu"}, "did you mean"),
         (SIZES, {"seconds": 0}, "seconds"),
         (SIZES, {"seconds": float("inf")}, "seconds is a number above 0"),
