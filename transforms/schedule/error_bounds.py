@@ -155,7 +155,7 @@ class _Bounded:
         self.arrays[output] = Array(Direction.OUT, name, ElementType.F32, self.scope.arrays[output].extents)
         return name
 
-    def _as_number(self, error: Use, on: tuple[str, ...]) -> Operand:
+    def _as_number(self, error: Operand, on: tuple[str, ...]) -> Operand:
         if self.made.type_of(error) is ElementType.F32:
             return error
         return self._call(on, "select", f32(0.0), f32(_ANYTHING), error)
@@ -239,25 +239,27 @@ class _Bounded:
         on, function, operands = value.dimensions, value.function, value.operands
         if function == "select":
             return self._inherited_by_choice(value)
-        parts: list[Operand] = []
-        for place, operand in enumerate(operands):
-            error = self._of(operand)
-            if error is None and function in _OF_STEPS and self.made.type_of(operand) in _FLOATS:
-                parts.append(self._moved(value, place, self._units(_UNITS_OF_STEPS, operand, on)))
-            if error is None:
-                continue
-            if self.made.type_of(error) is ElementType.BOOL:
-                parts.append(self._as_number(error, on))
-            elif function in _PASSING:
-                parts.append(error)
-            elif function == "*":
-                factor = self._call(on, "abs", self._wide(operands[1 - place], on))
-                parts.append(self._call(on, "*", factor, error))
-            else:
-                if function in _OF_STEPS:
-                    error = self._joined("+", [error, self._units(_UNITS_OF_STEPS, operand, on)], on)
-                parts.append(self._moved(value, place, error))
-        return parts
+        errors = {place: self._of_operand(function, it, on) for place, it in enumerate(operands)}
+        return [self._passed(value, place, error) for place, error in errors.items() if error is not None]
+
+    def _of_operand(self, function: str, operand: Operand, on: tuple[str, ...]) -> Operand | None:
+        """The error of an operand, with that which stands for the roundings of a function's operations."""
+        error = self._of(operand)
+        if function not in _OF_STEPS or self.made.type_of(operand) not in _FLOATS:
+            return error
+        units = self._units(_UNITS_OF_STEPS, operand, on)
+        return units if error is None else self._call(on, "+", error, units)
+
+    def _passed(self, value: Compute, place: int, error: Operand) -> Operand:
+        """How far the result moves where one operand moves by its error."""
+        on, function, operands = value.dimensions, value.function, value.operands
+        if self.made.type_of(error) is ElementType.BOOL:
+            return self._as_number(error, on)
+        if function in _PASSING:
+            return error
+        if function == "*":
+            return self._call(on, "*", self._call(on, "abs", self._wide(operands[1 - place], on)), error)
+        return self._moved(value, place, error)
 
     def _inherited_by_choice(self, value: Compute) -> list[Operand]:
         on, (other, first, condition) = value.dimensions, value.operands
