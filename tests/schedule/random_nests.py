@@ -13,9 +13,11 @@ import numpy.typing as npt
 from tinct import Nest
 from tinct.ir.schedule.nodes import Load, Map, Scatter, Store
 from tinct.nests import Dim, Value
-from tinct.nests.values import SumLike, sum_of
+from tinct.nests.values import SumLike, ValueLike, sum_of
 
 OPERATORS = {"i32": ("+", "-", "*", "min", "max", "^", "&"), "f32": ("+", "-", "*", "min", "max")}
+FUNCTIONS = ("abs", "asin", "atan", "cos", "exp", "floor", "fract", "sin", "sign", "tanh", "trunc")
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 WORKGROUPS = ("workgroup", "partial", "atomic")
 REDUCTIONS = {"i32": ("+", "*", "min", "max", "&", "|", "^"), "f32": ("+", "*", "min", "max")}
 
@@ -83,9 +85,20 @@ def _loads(nest: Nest, random: Random, name: str, on: list[Dim], type: str) -> l
 
 
 def _combined(nest: Nest, random: Random, values: list[Value], type: str) -> Value:
-    return nest.call(
-        random.choice(OPERATORS[type]), random.choice(values), random.choice((*values, random.randint(-3, 3)))
-    )
+    first, second = random.choice(values), random.choice((*values, random.randint(-3, 3)))
+    if type == "f32" and random.random() < 0.4:
+        return _of_function(nest, random, first, second)
+    return nest.call(random.choice(OPERATORS[type]), first, second)
+
+
+def _of_function(nest: Nest, random: Random, first: Value, second: ValueLike) -> Value:
+    """A function of floats, a quotient, or what a comparison chooses."""
+    kind = random.random()
+    if kind < 0.5:
+        return nest.call(random.choice(FUNCTIONS), first)
+    if kind < 0.75:
+        return nest.call("/", second, nest.call("abs", first) + 0.25)
+    return nest.call("select", first, second, nest.call(random.choice(COMPARISONS), first, second))
 
 
 def _carried(nest: Nest, random: Random, value: Value, on: list[Dim]) -> list[tuple[Value, list[Dim]]]:
