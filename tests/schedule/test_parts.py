@@ -56,6 +56,17 @@ def test_subgroups(device: str) -> None:
         assert {name: it.tolist() for name, it in results.items()} == expected
 
 
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_subgroups_beside_a_level_of_one_invocation(device: str) -> None:
+    """They are along x, whatever the order: naga knows them in no other workgroups."""
+    levels = ("i: workgroup * invocation(1)", "j: loop * subgroup(16)")
+    for decisions in map("\n".join, (levels, levels[::-1])):
+        nest = parse_nest(ARGMAX)
+        lowered = nest.lower(decisions)
+        assert ", 1u, 1u)" in lowered.wgsl
+        assert lowered.run({"x": X}, device=device)["places"].tolist() == X.argmax(1).tolist()
+
+
 @pytest.mark.parametrize("device", ["interp", "cpu", "gpu"])
 def test_atomic_levels(device: str) -> None:
     x = X.astype(np.int32)

@@ -260,7 +260,8 @@ class Decided:
     def axes(self, kind: Execution) -> Mapping[LevelName, int]:
         """The axis of each level of workgroups or of invocations. The dimension that is listed last has x.
 
-        Dimensions that no task is in together share an axis, if the levels have equally many iterations.
+        Dimensions that no task is in together share an axis, if the levels have equally many iterations. Levels of one
+        invocation have what axes are left: naga knows subgroups only in workgroups along x.
         """
         return self._workgroup_axes if kind is Execution.WORKGROUP else self._invocation_axes
 
@@ -274,7 +275,8 @@ class Decided:
 
     def _found_axes(self, kind: Execution) -> Mapping[LevelName, int]:
         axes: dict[LevelName, int] = {}
-        for name in reversed([it for it in self.order if self.kind(it) is kind]):
+        names = reversed([it for it in self.order if self.kind(it) is kind])
+        for name in sorted(names, key=lambda it: kind is Execution.INVOCATION and self.count(it) == 1):
             taken = {axis for other, axis in axes.items() if not self._may_share(name, other)}
             axes[name] = next(it for it in range(len(taken) + 1) if it not in taken)
         return axes
