@@ -238,3 +238,19 @@ def test_bounds_of_random_nests_are_nests(seed: int) -> None:
     assert found is not None
     check(found.nest)
     assert set(found.outputs) <= {it.name for it in sample.nest.ir.arrays}
+
+
+@pytest.mark.parametrize("is_cpu", [False, True])
+def test_what_is_no_number_has_no_bound_wherever_it_goes(is_cpu: bool) -> None:
+    """`max` of NaN and a number may be either."""
+    x = np.float32([2, 0.5])
+    found = mapped(lambda x: x.nest.call("max", x.nest.call("asin", x), 0.0), x, is_cpu=is_cpu)
+    assert found is not None
+    assert np.isnan(found[0])
+    assert 0 < found[1] < 1e-2
+    nest = Nest("joined")
+    value = nest.call("asin", nest.load("x", "f32", [nest.dim("n")]))
+    nest.scatter("y", value, [0], extents=[2], function="max")
+    joined = bounds_of(nest.ir, {"x": x}, {"n": 2}, is_cpu=is_cpu)["y"]
+    assert joined[0] > 1e38
+    assert joined[1] == 0

@@ -146,6 +146,9 @@ class _Bounded:
             parts.append(f32(_ANYTHING))
         if parts:
             function, joined = "+" if is_sum else "max", self._joined("+", parts, on)
+            if not is_sum:  # `max` of NaN may be none
+                is_bound = self._call(on, "<=", joined, f32(_ANYTHING))
+                joined = self._call(on, "select", f32(_ANYTHING), joined, is_bound)
             self.made.body.append(
                 Scatter(self._array(scatter.array), scatter.subscripts, f32(0.0), function, joined, on)
             )
@@ -292,7 +295,8 @@ class _Bounded:
             return [self._units(1.0, it, on, value.type) for it in operands]
         if function in BOUNDED and not self.is_cpu:
             given = [self._wide(it, on) for it in (*operands, result)]
-            return [self.made.inlined(self._bound_of(function, value.type, len(operands)), given, on=on)]
+            off = self.made.inlined(self._bound_of(function, value.type, len(operands)), given, on=on)
+            return [off, self._call(on, "*", given[-1], f32(0.0))]  # NaN for NaN, of which `max` in a bound may be none
         if function in ("f32", "f16") and self.made.type_of(operands[0]) not in _FLOATS:
             return [self._of_conversion(value)]
         units = _UNITS_OF_CPU if function in BOUNDED else _UNITS.get(function, _UNITS_OF_STEPS)
