@@ -1,5 +1,7 @@
 """`python -m benchmarks.tuning [NAME…]`: how good the decisions are that the tuner finds, and after how long.
 
+A name is that of a small space, or of a nest of `benchmarks.schedules`.
+
 Small spaces are measured whole, and the result of each seed is compared with the best of all points. In large ones it
 is compared with the best point that is known: one that any seed has found, or the decisions by hand of
 `benchmarks.schedules`. Where there are such, it is also told how many seeds find what is as fast as these, and when.
@@ -33,17 +35,22 @@ from tinct.tuning.point_processes import number_of_processes
 from .. import machine
 from ..report import wide_console
 from ..schedules import decisions
-from ..schedules.nests import convolution, product, row_sums, softmax, stencil, total
-from ..schedules.problems import Sizes
+from ..schedules.nests import total
+from ..schedules.problems import Sizes, problems
 from .replay import WITHIN, Replay, Seed
 
 MOST_WHOLE = 4096
 """The largest space that is measured whole."""
+USUAL = (
+    *("sum in order", "scaled", "scan", "row sums", "product 512", "product 1024", "product 1000×777×333"),
+    *("convolution 3×3", "sum", "softmax", "5-point stencil"),
+)
+"""The spaces that are searched if none is named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """A nest at sizes. `tiny` are sizes for which all takes some seconds."""
+    """A nest at sizes. `tiny` are sizes at which all takes some seconds."""
 
     name: str
     nest: Nest
@@ -96,23 +103,15 @@ def scan() -> Nest:
 
 
 def spaces() -> list[Space]:
-    """All of them: first small ones. Of these, all but the sum in order, which one worker does, take half a millisecond
-    or more: of a dispatch of 0.1 ms, the time depends on when a second worker wakes, and not on decisions alone.
+    """All of them: small ones, and the nests of `benchmarks.schedules`. Of the small ones, all but the sum in order,
+    which one worker does, take half a millisecond or more: of a dispatch of 0.1 ms, the time depends on when a second
+    worker wakes, and not on decisions alone.
     """
-    square, small = {"m": 512, "n": 512, "inner": 512}, {"m": 4, "n": 8, "inner": 5}
-    pictures = {"outputs": 16, "h": 254, "w": 254, "inputs": 16}
     return [
         Space("sum in order", total(), {"n": 1 << 16}, {"n": 64}, reassociate=False),
         Space("scaled", scaled(), {"n": 1 << 22}, {"n": 3}, reassociate=False),
         Space("scan", scan(), {"rows": 2, "columns": 1 << 20}, {"rows": 1, "columns": 16}, reassociate=False),
-        Space("row sums", row_sums(), {"rows": 4096, "columns": 4096}, {"rows": 8, "columns": 64}),
-        Space("product 512", product("f32"), square, small),
-        Space("product 1024", product("f32"), dict.fromkeys(square, 1024), small, contract=True),
-        Space("product 1000×777×333", product("f32"), {"m": 1000, "n": 777, "inner": 333}, small, contract=True),
-        Space("convolution 3×3", convolution(3), pictures, dict.fromkeys(pictures, 3), contract=True),
-        Space("sum", total(), {"n": 1 << 24}, {"n": 40}),
-        Space("softmax", softmax(), {"rows": 4096, "columns": 1024}, {"rows": 4, "columns": 8}),
-        Space("5-point stencil", stencil(), {"h": 4096, "w": 4096}, {"h": 4, "w": 16}),
+        *(Space(it.name, it.nest, it.sizes, it.quick, contract="contracted" in it.rounding) for it in problems()),
     ]
 
 
@@ -135,7 +134,7 @@ def main(
 ) -> None:
     """Search with each seed, and compare."""
     console = wide_console()
-    chosen = [it for it in spaces() if not names or it.name in names]
+    chosen = [it for it in spaces() if it.name in (names or USUAL)]
     unknown = set(names) - {it.name for it in chosen}
     if unknown:
         known = ", ".join(repr(it.name) for it in spaces())
