@@ -57,8 +57,10 @@ _EMPTY_RESTARTS: Final = 2
 _CORRECTION: Final = 0.5
 """Bounds are corrected to this share of a time that was below its bound, as where rates were measured under load."""
 _FINALISTS: Final = 10
-_NEAR: Final = 1.25
-"""Points that take longer than this many times the best are not compared with it in the end."""
+_NEAR: Final = 2.0
+"""Points that seem to take longer than this many times the best are not compared with it in the end: the one that seems
+the best may have been measured while the machine was fast.
+"""
 _SHARE_OF_FINAL: Final = 0.12
 """The largest share of the time that is left for comparing the fastest."""
 _FINAL_SECONDS: Final = 2.5
