@@ -145,13 +145,13 @@ class _Bounded:
         elif is_float and scatter.function not in ("min", "max"):
             parts.append(f32(_ANYTHING))
         if parts:
-            function, joined = "+" if is_sum else "max", self._joined("+", parts, on)
-            if not is_sum:  # `max` of NaN may be none
-                is_bound = self._call(on, "<=", joined, f32(_ANYTHING))
-                joined = self._call(on, "select", f32(_ANYTHING), joined, is_bound)
-            self.made.body.append(
-                Scatter(self._array(scatter.array), scatter.subscripts, f32(0.0), function, joined, on)
-            )
+            joined = self._joined("+", parts, on)
+            function, most = ("+", joined) if is_sum else ("max", self._comparable(joined, on))
+            self.made.body.append(Scatter(self._array(scatter.array), scatter.subscripts, f32(0.0), function, most, on))
+
+    def _comparable(self, error: Operand, on: tuple[str, ...]) -> Operand:
+        """An error, the greatest number if it is NaN: of NaN and a number, `max` may be the number."""
+        return self._call(on, "select", f32(_ANYTHING), error, self._call(on, "<=", error, f32(_ANYTHING)))
 
     def _array(self, output: str) -> str:
         name = self.made.names.fresh(f"{output}_off")
