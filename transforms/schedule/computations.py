@@ -89,17 +89,11 @@ class Computations:
 
     def _inlined(self, node: core.Instruction, known: Mapping[Value, Operand], on: tuple[str, ...]) -> Operand:
         operands = [_operand(it, known) for it in node.operands]
-        match node:
-            case core.BuiltinCall(function=function):
-                return self.call(function, *operands, on=on)
-            case core.Unary(op=op):
-                return self.call(op.value, *operands, on=on)
-            case core.Binary(op=op):
-                return self.call(op.value, *operands, on=on)
-            case core.Call(callee=callee):
-                return self.inlined(callee, operands, on=on)
-            case _:
-                raise AssertionError(f"a nest has nothing like {node}")
+        if isinstance(node, core.Call):
+            return self.inlined(node.callee, operands, on=on)
+        assert isinstance(node, (core.BuiltinCall, core.Unary, core.Binary)), f"a nest has nothing like {node}"
+        function = node.function if isinstance(node, core.BuiltinCall) else node.op.value
+        return self.call(function, *operands, on=on)
 
 
 def _operand(value: Value, known: Mapping[Value, Operand]) -> Operand:

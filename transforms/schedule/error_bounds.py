@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, assert_never
 
 from ...base.interpreter_state import deep_nesting
 from ...ir.core.nodes import Function, Module
@@ -26,7 +26,9 @@ from ...ir.schedule.nodes import (
     Direction,
     ElementType,
     Fby,
+    Index,
     Last,
+    Load,
     Map,
     Nest,
     Operand,
@@ -186,8 +188,10 @@ class _Bounded:
                 self.made.body.append(Last(name, type, self.errors[source].name, dimensions))
             case Map(value=source, pairs=pairs):
                 self.made.body.append(Map(name, type, self.errors[source].name, pairs))
-            case _:
+            case Load() | Index():
                 raise AssertionError("what is loaded is exact")
+            case _:
+                assert_never(value)
         self.made.types[name] = type
         return Use(name)
 

@@ -10,15 +10,15 @@ import numpy.typing as npt
 
 from ..base.cached import cached_property
 from ..base.errors import TinctError
+from ..compare import Doubles
 from ..ir.schedule.nodes import Nest
 from ..origins import core_of
 from ..transforms.schedule.error_bounds import error_bounds
 from .nest_task import Arrays
 from .rejected import Rejected
 
-Doubles = npt.NDArray[np.float64]
-
 _NO_BOUND: Final = 1e38
+"""Bounds from here on are none."""
 
 
 class Allowance:
