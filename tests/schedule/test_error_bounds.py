@@ -254,3 +254,14 @@ def test_what_is_no_number_has_no_bound_wherever_it_goes(is_cpu: bool) -> None:
     joined = bounds_of(nest.ir, {"x": x}, {"n": 2}, is_cpu=is_cpu)["y"]
     assert joined[0] > 1e38
     assert joined[1] == 0
+
+
+def test_the_greatest_of_many_is_off_by_no_more_than_one_of_them() -> None:
+    nest = Nest("greatest")
+    i, j = nest.dim("n"), nest.dim("m")
+    value = nest.load("x", "f32", [i, j]) * 3.0
+    nest.store("y", nest.reduce("max", value, on=[j]), [i])
+    x = np.random.default_rng(5).random((2, 500), np.float32)
+    found = bounds_of(nest.ir, {"x": x}, {"n": 2, "m": 500})["y"]
+    assert (found >= 0.5 * np.spacing(3 * x.max(axis=1))).all()
+    assert (found <= 3 * UNIT).all()

@@ -247,7 +247,13 @@ class _Bounded:
         if function == "select":
             return self._inherited_by_choice(value)
         errors = {place: self._of_operand(function, it, on) for place, it in enumerate(operands)}
-        return [self._passed(value, place, error) for place, error in errors.items() if error is not None]
+        parts = [self._passed(value, place, error) for place, error in errors.items() if error is not None]
+        return [self._greater(*parts, on=on)] if function in ("min", "max") and len(parts) == 2 else parts
+
+    def _greater(self, first: Operand, second: Operand, *, on: tuple[str, ...]) -> Operand:
+        """The greater one of two errors, NaN if one is: of NaN and a number, `max` may be the number."""
+        nothing = self._call(on, "*", self._call(on, "+", first, second), f32(0.0))
+        return self._call(on, "+", self._call(on, "max", first, second), nothing)
 
     def _of_operand(self, function: str, operand: Operand, on: tuple[str, ...]) -> Operand | None:
         """The error of an operand, with that which stands for the roundings of a function's operations."""
