@@ -33,6 +33,7 @@ from .core.rename import Rename
 from .core.replicate_loops import ReplicateLoops
 from .core.robustness import Robustness
 from .core.scalarize import Scalarize
+from .core.shuffle_first import ShuffleFirst
 from .core.simplify_control_flow import SimplifyControlFlow
 from .core.single_entry_point import SingleEntryPoint
 from .core.std140 import Std140
@@ -159,6 +160,7 @@ CORE: Stage[Module] = Stage(
         "replicate_loops": ReplicateLoops,
         "robustness": Robustness,
         "scalarize": Scalarize,
+        "shuffle_first": ShuffleFirst,
         "simplify_control_flow": SimplifyControlFlow,
         "single_entry_point": SingleEntryPoint,
         "std140": Std140,
@@ -200,6 +202,7 @@ CORE: Stage[Module] = Stage(
             "inline",
             "naga_dialect",
             "replicate_loops",
+            "shuffle_first",
             "watch_loops",
             "widen_bools",
         ),

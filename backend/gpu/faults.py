@@ -1,4 +1,4 @@
-"""Drivers with known faults: wrong answers without an error, and long compiling at each dispatch. A table of both."""
+"""Drivers with known faults: wrong answers without an error, long compiling at each dispatch, aborted processes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from .model import AdapterInfo
 
-FaultKind: TypeAlias = Literal["loop iterations", "nesting", "uniform values"]
+FaultKind: TypeAlias = Literal["loop iterations", "nesting", "uniform values", "first broadcasts"]
 """What a driver does, without an error.
 
 loop iterations: once the invocations of one vector have done this many in all their loops together, every loop ends
@@ -17,6 +17,9 @@ after the current iteration. nesting: code under more conditions than that runs 
 
 uniform values: a shader of more SSA values than this, with conditions or ends of loops that depend on uniform buffers
 alone, may be compiled again at each dispatch, for what the buffers hold. Its answers are right.
+
+first broadcasts: compiling more `subgroupBroadcastFirst` than this may end the process, where one is in a loop and the
+next iteration's value depends on it.
 """
 
 
@@ -44,6 +47,7 @@ FAULTS: Final = (
     Fault("loop iterations", driver="llvmpipe", most=65_535, mended_in=(25, 0)),
     Fault("nesting", driver="llvmpipe", most=80),
     Fault("uniform values", driver="llvmpipe", most=100, mended_in=(25, 0)),
+    Fault("first broadcasts", driver="llvmpipe", most=0, mended_in=(25, 0)),
 )
 """llvmpipe is Mesa's software driver.
 
@@ -57,6 +61,8 @@ Its uniform values: at each dispatch, `update_inline_shader_state` copies the sh
 subtracts unsigned numbers, so that a copy that has grown, since a loop in it was unrolled, passes, too.
 (src/gallium/frontends/lavapipe/lvp_execute.c, lvp_inline_uniforms.c and lvp_pipeline.c, as of Mesa 22.3.) Later
 versions keep the copies; on Mesa 25.0.7 only one dispatch was found to compile again.
+
+Its first broadcasts: LLVM finds the function `cs_co_variant` broken, and aborts. Mesa 25.0.7 compiles the same kernels.
 """
 
 

@@ -168,6 +168,7 @@ def options_for(
         via_hercules=via_hercules,
         workgroup_size=workgroup_size,
         hides_uniforms="uniform values" in faults,
+        shuffles_first="first broadcasts" in faults,
     )
 
 

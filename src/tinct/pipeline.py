@@ -83,7 +83,8 @@ class GpuOptions:
     watched, and `loop_effort` is the index of a workaround in `transforms.pipelines.LOOP_EFFORTS`. `via_hercules`: from
     Hercules IR, after its passes. `workgroup_size` is the number of invocations of a workgroup in the grids of
     programs, which have none of their own. `hides_uniforms`: for a driver that compiles again for the values of
-    uniforms (see `transforms.core.hide_uniforms`).
+    uniforms (see `transforms.core.hide_uniforms`). `shuffles_first`: for one that cannot compile some
+    `subgroupBroadcastFirst` (see `transforms.core.shuffle_first`).
     """
 
     for_naga: bool = False
@@ -92,6 +93,7 @@ class GpuOptions:
     via_hercules: bool = False
     workgroup_size: int = WORKGROUP_SIZE
     hides_uniforms: bool = False
+    shuffles_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +289,9 @@ def _import_in_time(*modules: str) -> None:
 def _dialect(options: GpuOptions) -> tuple[Pass[Module], ...]:
     """The passes for one engine, and one driver."""
     from .transforms.core.hide_uniforms import HideUniforms
+    from .transforms.core.shuffle_first import ShuffleFirst
     from .transforms.pipelines import NAGA
 
-    for_driver = (HideUniforms(),) if options.hides_uniforms else ()
-    return (*for_driver, *(NAGA.passes if options.for_naga else ()))
+    hiding = (HideUniforms(),) if options.hides_uniforms else ()
+    shuffling = (ShuffleFirst(),) if options.shuffles_first else ()
+    return (*hiding, *shuffling, *(NAGA.passes if options.for_naga else ()))

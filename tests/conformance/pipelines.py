@@ -33,6 +33,7 @@ PIPELINES: Final = (
     "robustness",
     "robustness{mode=predicate}",
     "scalarize,algebraic,vectorize",
+    "shuffle_first",
     "std140",
     "simplify_control_flow",
     "strength_reduction",

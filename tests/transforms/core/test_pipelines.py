@@ -17,6 +17,7 @@ from tinct.ir.hercules.nodes import Module as HerculesModule
 from tinct.ir.types import BindingPoint
 from tinct.transforms.core.dce import DeadCodeElimination
 from tinct.transforms.core.hide_uniforms import HideUniforms
+from tinct.transforms.core.shuffle_first import ShuffleFirst
 from tinct.transforms.core.unroll import Unroll
 from tinct.transforms.core.watch_loops import WatchLoops
 from tinct.transforms.expanding import TO_HERCULES
@@ -45,6 +46,7 @@ RUN_BY_DEVICES = {
         *(it for effort in LOOP_EFFORTS for it in effort),
         WatchLoops(0, 0),
         HideUniforms(),
+        ShuffleFirst(),
         *TO_HERCULES,
         *MINIFY.passes,
     )

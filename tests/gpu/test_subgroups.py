@@ -1,0 +1,48 @@
+"""Subgroups on drivers with faults."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tinct
+from tinct.backend.gpu import GpuDevice
+from tinct.backend.gpu.faults import faults_of
+from tinct.backend.gpu.model import AdapterInfo
+from tinct.pipeline import GpuOptions
+
+BROADCASTS = """
+enable subgroups;
+@group(0) @binding(0) var<storage, read_write> sums: array<TYPE>;
+@compute @workgroup_size(4) fn main(@builtin(local_invocation_index) lane: u32) {
+    var sum = sums[lane];
+    for (var i = 0u; i < 3u; i++) { sum = subgroupBroadcastFirst(sum + TYPE(f32(i))); }
+    sums[lane] = sum + sums[lane];
+}
+"""
+
+
+@pytest.mark.parametrize("type", ["f32", "u32", "vec4f"])
+def test_a_broadcast_on_which_the_next_iteration_depends(type: str) -> None:
+    """Mesa 22.3 aborts when it compiles one."""
+    adapter = GpuDevice.available()
+    if adapter is None or "subgroup" not in adapter.features:
+        pytest.skip("no GPU with subgroups")
+    shape, dtype = ((4, 4), np.float32) if type == "vec4f" else ((4,), np.uint32 if type == "u32" else np.float32)
+    given = (np.arange(np.prod(shape)).reshape(shape) + 5).astype(dtype)
+    kernel = tinct.load(BROADCASTS.replace("TYPE", type))["main"]
+    expected = kernel.run({"sums": given}, workgroups=1)["sums"]
+    assert expected.tolist() == (given[0] + 3 + given).tolist()
+    for via in (None, "hercules"):
+        assert kernel.run({"sums": given}, workgroups=1, device="gpu", via=via)["sums"].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(("version", "is_faulty"), [("22.3.6", True), ("25.0.7", False)])
+def test_only_drivers_with_the_fault_get_shuffles(version: str, is_faulty: bool) -> None:
+    name, description = "llvmpipe (LLVM 15.0.6, 256 bits)", f"Mesa {version} (LLVM 15.0.6)"
+    adapter = AdapterInfo(name, description, "llvmpipe", "Vulkan", "CPU", frozenset(), {})
+    shuffles = "first broadcasts" in faults_of(adapter)
+    assert shuffles == is_faulty
+    options = GpuOptions(for_naga=True, shuffles_first=shuffles)
+    text = tinct.load(BROADCASTS.replace("TYPE", "f32")).compilation("main", {}).for_gpu(options).wgsl
+    assert ("subgroupBroadcastFirst" in text) != is_faulty
