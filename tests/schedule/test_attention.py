@@ -80,7 +80,6 @@ POINTS = {
 
 
 @pytest.mark.parametrize("device", ["interp", "cpu", "gpu"])
-@pytest.mark.usefixtures("needs_device")
 def test_attention(device: str) -> None:
     for make, points in POINTS.items():
         nest = make()

@@ -238,7 +238,6 @@ def in_parts(x):  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize("device", ["interp", "cpu", "gpu"])
-@pytest.mark.usefixtures("needs_device")
 def test_a_nest_of_two_dispatches_is_a_graph_of_two_leaves(device: str) -> None:
     graph = tinct.graph(in_parts)
     text = str(graph.program)

@@ -49,7 +49,6 @@ POINTS = [
 
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("device", ["interp", "hercules", "cpu", "gpu"])
-@pytest.mark.usefixtures("needs_device")
 def test_a_histogram(point: str, device: str) -> None:
     """Of nine numbers, the last of which is outside."""
     kernel = histogram().lower(point, sizes={"bins": 8} if "private" in point else None)

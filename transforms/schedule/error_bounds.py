@@ -206,7 +206,7 @@ class _Bounded:
         on, function, operands = value.dimensions, value.function, value.operands
         errors = {place: error for place, it in enumerate(operands) if (error := self._of(it)) is not None}
         if function == "select":
-            return self._of_choice(value)
+            return self._joined("|", self._by_choice(value), on)
         if any(self.made.type_of(operands[place]) not in _FLOATS for place in errors):
             return self._joined("|", list(errors.values()), on)
         if function in ("==", "!="):
@@ -220,19 +220,6 @@ class _Bounded:
             ends.append(self._call(on, function, *moved))
         return self._joined("!=", ends, on)
 
-    def _of_choice(self, value: Compute) -> Use:
-        """The same for a choice of bools or integers."""
-        on, (other, first, condition) = value.dimensions, value.operands
-        parts: list[Operand] = []
-        if any(self._of(it) for it in (other, first)):
-            parts.append(
-                self._call(on, "select", *(self._of(it) or _none(value.type) for it in (other, first)), condition)
-            )
-        may_differ = self._of(condition)
-        if may_differ is not None:
-            parts.append(self._call(on, "&", may_differ, self._call(on, "!=", other, first)))
-        return self._joined("|", parts, on)
-
     # Floats
 
     def _of_float(self, value: Compute) -> Use:
@@ -245,7 +232,7 @@ class _Bounded:
         """How far it moves where operands move by their errors, by each of them."""
         on, function, operands = value.dimensions, value.function, value.operands
         if function == "select":
-            return self._inherited_by_choice(value)
+            return self._by_choice(value)
         errors = {place: self._of_operand(function, it, on) for place, it in enumerate(operands)}
         parts = [self._passed(value, place, error) for place, error in errors.items() if error is not None]
         return [self._greater(*parts, on=on)] if function in ("min", "max") and len(parts) == 2 else parts
@@ -274,15 +261,19 @@ class _Bounded:
             return self._call(on, "*", self._call(on, "abs", self._wide(operands[1 - place], on)), error)
         return self._moved(value, place, error)
 
-    def _inherited_by_choice(self, value: Compute) -> list[Operand]:
+    def _by_choice(self, value: Compute) -> list[Operand]:
+        """The error of what is chosen, and, where that may be the other one, what differs between the two."""
         on, (other, first, condition) = value.dimensions, value.operands
+        errors = [self._of(it) or _none(value.type) for it in (other, first)]
         parts: list[Operand] = []
-        if any(self._of(it) for it in (other, first)):
-            parts.append(self._call(on, "select", *(self._of(it) or f32(0.0) for it in (other, first)), condition))
+        if any(isinstance(it, Use) for it in errors):
+            parts.append(self._call(on, "select", *errors, condition))
         may_differ = self._of(condition)
-        if may_differ is not None:
+        if may_differ is not None and value.type in _FLOATS:
             distance = self._call(on, "abs", self._call(on, "-", self._wide(other, on), self._wide(first, on)))
             parts.append(self._call(on, "select", f32(0.0), distance, may_differ))
+        elif may_differ is not None:
+            parts.append(self._call(on, "&", may_differ, self._call(on, "!=", other, first)))
         return parts
 
     def _moved(self, value: Compute, place: int, error: Operand) -> Operand:

@@ -47,18 +47,16 @@ def shaped(results: Arrays, outputs: Arrays) -> Arrays:
     return {name: results[name][: it.size].view(it.dtype).reshape(it.shape) for name, it in outputs.items()}
 
 
-def results_in_order(task: Task, inputs: Arrays, outputs: Arrays, *, patience: float) -> Arrays:
-    """The outputs by decisions that keep the order of all operations, on the CPU. Raises Rejected, with the reason why
-    no decisions work. `patience` is as for other points, of which this one may take some times as long.
+def results_in_order(checks: SmallChecks, inputs: Arrays, outputs: Arrays) -> Arrays:
+    """The outputs of the task of these checks by decisions that keep the order of all operations, on the CPU. Raises
+    Rejected, with the reason why no decisions work. Compiling may take some times as long as the checks' patience.
     """
-    ordered = replace(task, device="cpu", reassociate=False, contract=False)
+    task, rates = checks.task, rates_of("cpu")
     facts = Facts(task.nest, task.sizes, reassociate=False, lanes=block_lanes("cpu"))
-    rates = rates_of("cpu")
     space = DecisionSpace(facts, lambda it: cost_of(it, rates))
     points = space.some(Random(0), _POINTS)
-    checks = SmallChecks(ordered, patience)
-    why = ""
-    with bench_of(ordered, inputs, outputs, patience=_LONGER * patience) as bench:
+    on_cpu, patience, why = replace(task, device="cpu", contract=False), _LONGER * checks.patience, ""
+    with bench_of(on_cpu, inputs, outputs, patience=patience) as bench:
         for point in sorted(points, key=lambda it: (space.cost(it).expected, str(it))):
             try:
                 with rejecting():

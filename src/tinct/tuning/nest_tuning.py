@@ -254,7 +254,7 @@ class NestProblem:
     def reference(self) -> Arrays | Rejected:
         """The outputs at the tuned sizes, on the CPU; why there are none if no decisions work."""
         try:
-            return results_in_order(self.task, self.data.inputs, self.data.outputs, patience=self.patience)
+            return results_in_order(self.checks, self.data.inputs, self.data.outputs)
         except Rejected as error:
             return error
 
@@ -264,9 +264,8 @@ class NestProblem:
 
     def _of_other(self, nest: Nest) -> Arrays:
         """The outputs of another nest with the same inputs. Raises Rejected."""
-        task = replace(self.task, nest=nest)
-        outputs = TrialData(nest, self.task.sizes).outputs
-        return results_in_order(task, self.data.inputs, outputs, patience=self.patience)
+        checks = SmallChecks(replace(self.task, nest=nest), self.patience)
+        return results_in_order(checks, self.data.inputs, TrialData(nest, self.task.sizes).outputs)
 
 
 # Kept results

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass, field, replace
-from functools import partial
 from math import prod
 from typing import Any, Final
 
@@ -40,14 +39,12 @@ class SmallChecks:
 
     task: Task
     patience: float
-    _expected: dict[int, Arrays] = field(default_factory=dict[int, Arrays])
-    _allowances: dict[int, Allowance] = field(default_factory=dict[int, Allowance])
     _right: set[Decisions] = field(default_factory=set[Decisions])
     """The points that are right, and their structures."""
 
     @cached_property
-    def _data(self) -> list[TrialData]:
-        return [TrialData(self.task.nest, it) for it in small_sizes(self.task.nest)]
+    def _trials(self) -> list[_Trial]:
+        return [_Trial(TrialData(self.task.nest, it)) for it in small_sizes(self.task.nest)]
 
     def is_structure_right(self, point: Decisions) -> bool:
         """Whether a point of its structure is known to be right."""
@@ -69,41 +66,46 @@ class SmallChecks:
             self.note_right(point)
 
     def _check(self, point: Decisions) -> None:
-        legal = [it for it in self._data if not illegal(self._decided(point, it))]
+        legal = [it for it in self._trials if not illegal(self._decided(point, it))]
         if not legal:  # a level that is the whole of a small dimension may break a rule
             raise Rejected("failed", "it cannot be checked at small sizes")
         dear = [it for it in legal if _is_dear(self._decided(point, it))]
-        for data in legal:
-            if data not in dear:
+        for trial in legal:
+            if trial not in dear:
+                data = trial.data
                 lowered = self.task.lowered(point, data.sizes)
-                self._compare(data, lowered.interpreted(data.inputs, data.sizes, timeout=_SMALL_SECONDS))
-        for data in dear[-1:]:
+                trial.compare(lowered.interpreted(data.inputs, data.sizes, timeout=_SMALL_SECONDS))
+        for trial in dear[-1:]:
+            data = trial.data
             lowered = self.task.lowered(point, data.sizes)
-            self._compare(data, lowered.run(data.inputs, sizes=data.sizes, device="cpu", timeout=self.patience))
+            trial.compare(lowered.run(data.inputs, sizes=data.sizes, device="cpu", timeout=self.patience))
 
-    def _decided(self, point: Decisions, data: TrialData) -> Decided:
-        return Decided(self.task.nest, point, data.sizes, self.task.reassociate)
+    def _decided(self, point: Decisions, trial: _Trial) -> Decided:
+        return Decided(self.task.nest, point, trial.data.sizes, self.task.reassociate)
 
-    def _compare(self, data: TrialData, results: Arrays) -> None:
-        check_results(data, self._definition(data), results, self._allowance(data), "the definition")
 
-    def _definition(self, data: TrialData) -> Arrays:
-        number = self._data.index(data)
-        if number not in self._expected:
-            self._expected[number] = _interpreted(data, self.task.nest)
-        return self._expected[number]
+@dataclass(eq=False)
+class _Trial:
+    """Small sizes with inputs, and what the definition gives for them."""
 
-    def _allowance(self, data: TrialData) -> Allowance:
+    data: TrialData
+
+    def compare(self, results: Arrays) -> None:
+        """Raises Rejected if results differ from the definition."""
+        check_results(self.data, self._definition, results, self._allowance, "the definition")
+
+    @cached_property
+    def _definition(self) -> Arrays:
+        return self._interpreted(self.data.nest)
+
+    @cached_property
+    def _allowance(self) -> Allowance:
         """What results may be apart: all that are compared here are of the CPU's functions."""
-        number = self._data.index(data)
-        if number not in self._allowances:
-            self._allowances[number] = Allowance(self.task.nest, "cpu", partial(_interpreted, data))
-        return self._allowances[number]
+        return Allowance(self.data.nest, "cpu", self._interpreted)
 
-
-def _interpreted(data: TrialData, nest: Nest) -> Arrays:
-    """The outputs of a nest with these inputs by its definition. Raises DeviceError if that takes too long."""
-    return interp.run(nest, data.inputs, data.sizes, timeout=_SMALL_SECONDS)
+    def _interpreted(self, nest: Nest) -> Arrays:
+        """The outputs of a nest with these inputs by its definition. Raises DeviceError if that takes too long."""
+        return interp.run(nest, self.data.inputs, self.data.sizes, timeout=_SMALL_SECONDS)
 
 
 def structure(point: Decisions) -> Decisions:

@@ -118,11 +118,15 @@ class TrialData:
         if array.name in self._of_places:
             return self._places(array.type, random, count)
         if array.type in _FLOATS and self.amplitude is None:
-            low, high = _interval_of(self.nest) if self.given is None else self.given
+            low, high = self._interval
             return random.random(count, np.float32) * (high - low) + low
         most = self.amplitude or 10
         low = 0 if array.type is ElementType.U32 else -most
         return random.integers(low, most + 1, count, np.int16)
+
+    @cached_property
+    def _interval(self) -> tuple[float, float]:
+        return _interval_of(self.nest) if self.given is None else self.given
 
     @cached_property
     def _of_places(self) -> frozenset[str]:
