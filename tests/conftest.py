@@ -80,8 +80,19 @@ def golden(bless: bool) -> Callable[[Path, str], None]:
 @pytest.fixture
 def needs_device(device: str) -> None:
     """Skips a test whose parameter `device` is a GPU where there is none."""
+    if device.startswith("gpu"):
+        _skip_without_gpu()
+
+
+@pytest.fixture
+def needs_gpu() -> None:
+    """Skips a test where there is no GPU."""
+    _skip_without_gpu()
+
+
+def _skip_without_gpu() -> None:
     from tinct.backend.gpu import GpuDevice
 
-    reason = GpuDevice.unavailable_reason() if device.startswith("gpu") else None
+    reason = GpuDevice.unavailable_reason()
     if reason is not None:
         pytest.skip(f"no GPU: {reason}")

@@ -124,6 +124,7 @@ def test_every_function_is_named() -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.usefixtures("needs_device")
 def test_every_function_runs(device: str) -> None:
     """The interpreter's subgroups have the size that those of the GPU are found to have."""
     size = shared_device().subgroup_size if device == "gpu" else None
@@ -144,6 +145,7 @@ def _check(expected: dict[str, npt.NDArray[Any]], found: dict[str, npt.NDArray[A
 
 
 @pytest.mark.parametrize("device", ["interp", "hercules", "cpu", "gpu", "gpu via hercules"])
+@pytest.mark.usefixtures("needs_device")
 def test_the_samples_of_a_texture(device: str) -> None:
     source = """
 @group(0) @binding(0) var<storage, read_write> out: array<f32>;

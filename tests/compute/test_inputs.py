@@ -34,6 +34,7 @@ fn main(i: I, @builtin(local_invocation_index) l: u32) {
 
 
 @pytest.mark.parametrize("device", [*DEVICES, "gpu via hercules"])
+@pytest.mark.usefixtures("needs_device")
 def test_inputs(device: str) -> None:
     picture = np.arange(2 * 3 * 4, dtype=np.float32).reshape(2, 3, 4)
     given: dict[str, Any] = {"out": (None, 48), "s": (np.array([1, 2, 3], np.float32), 7), "t": picture}
@@ -79,6 +80,7 @@ def _expected_of_sizes(size: int) -> list[int]:
 
 
 @pytest.mark.parametrize("device", ["interp", "hercules", "cpu", "gpu via hercules"])
+@pytest.mark.usefixtures("needs_device")
 def test_subgroup_sizes(device: str) -> None:
     kernel = tinct.load(SIZES)["main"]
     name, _, way = device.partition(" via ")
@@ -88,6 +90,7 @@ def test_subgroup_sizes(device: str) -> None:
         assert found.tolist() == _expected_of_sizes(size)
 
 
+@pytest.mark.usefixtures("needs_gpu")
 def test_subgroup_size_of_another_device() -> None:
     with pytest.raises(tinct.DeviceError, match="64 invocations, which 'main' demands"):
         tinct.load(SIZES)["main"].run({"out": (None, 128)}, workgroups=1, device="gpu", constants={"size": 64})
@@ -98,6 +101,7 @@ def test_subgroup_size_of_no_device() -> None:
         tinct.load(SIZES)["main"].run({"out": (None, 1)}, workgroups=1, constants={"size": 2})
 
 
+@pytest.mark.usefixtures("needs_gpu")
 def test_subgroup_size_of_the_gpu() -> None:
     size = shared_device().subgroup_size
     source = f"""enable subgroups, subgroup_size_control;

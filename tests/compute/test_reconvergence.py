@@ -51,6 +51,7 @@ def test_active_invocations() -> None:
     assert answers[5][:16] == [(0 if i % 4 == 3 else 60) + 8 for i in lanes]
 
 
+@pytest.mark.usefixtures("needs_gpu")
 def test_the_gpu_agrees() -> None:
     if shared_device().subgroup_size != SUBGROUP_SIZE:
         pytest.skip("subgroups there have another size")

@@ -69,6 +69,7 @@ SMALL = """
 
 
 @pytest.mark.parametrize("device", [*DEVICES, "gpu via hercules"])
+@pytest.mark.usefixtures("needs_device")
 def test_reads(device: str) -> None:
     name, _, way = device.partition(" via ")
     given: dict[str, Any] = {"out": (None, 32), "b": WORDS, "u": RAW.tobytes()}
@@ -77,6 +78,7 @@ def test_reads(device: str) -> None:
 
 
 @pytest.mark.parametrize("source", [ALL, SMALL], ids=["all", "small"])
+@pytest.mark.usefixtures("needs_gpu")
 def test_devices_agree(source: str) -> None:
     kernel = tinct.load(HEAD + source)["main"]
     raw = RAW[:8] if source is SMALL else RAW
@@ -101,6 +103,7 @@ ODD = """
 
 
 @pytest.mark.parametrize("device", [*DEVICES, "gpu via hercules"])
+@pytest.mark.usefixtures("needs_device")
 def test_uniform_buffers_of_any_size(device: str) -> None:
     """Offsets past the end are those of the last place that fits, whatever follows in a row of 16 bytes."""
     name, _, way = device.partition(" via ")

@@ -202,6 +202,7 @@ def test_grids_that_are_too_large_run_nothing_and_say_so(
     assert Counted(queue, source, fine, wrong, fine, later).run(2) == (6, (7, read))
 
 
+@pytest.mark.usefixtures("needs_gpu")
 def test_a_limit_counts_from_now(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also for what was sent before, which has the time of the device: no limit is added to that."""
     seconds: list[float] = []

@@ -83,6 +83,7 @@ def program() -> tinct.Graph:
     return outer
 
 
+@pytest.mark.usefixtures("needs_gpu")
 def test_each_run_in_a_graph_names_its_node() -> None:
     graph, data, expected = program(), DATA, list[str]()
     for step in (1, 2):

@@ -63,6 +63,7 @@ def expected_lines() -> list[str]:
 
 
 @pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.usefixtures("needs_device")
 def test_every_device_prints_in_the_order_of_invocations(device: str) -> None:
     kernel = tinct.load(KERNEL)["main"]
     with tinct.printed() as prints:
@@ -142,6 +143,7 @@ def test_formatting_keeps_both_forms() -> None:
     assert 'k=%d %5.2f%% \\"%s\\" %s"' in text
 
 
+@pytest.mark.usefixtures("needs_gpu")
 def test_lost_lines_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     text = """
         @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
@@ -197,6 +199,7 @@ def test_faults(text: str, code: str, word: str) -> None:
     assert word in " ".join([found.message, *(it.message for it in found.notes)])
 
 
+@pytest.mark.usefixtures("needs_gpu")
 def test_values_of_all_types_are_written_as_wgsl_does() -> None:
     text = """
         enable f16;
