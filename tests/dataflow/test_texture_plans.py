@@ -111,6 +111,7 @@ def test_textures_that_change_places(device: str) -> None:
 
 
 @pytest.mark.parametrize("devices", [("gpu", "cpu"), ("cpu", "gpu"), ("interp", "gpu")])
+@pytest.mark.usefixtures("needs_gpu")
 def test_textures_cross_between_devices(devices: tuple[str, str]) -> None:
     graph = growing(is_long=True)
     where = {"grow": devices[0], "last": devices[1]}

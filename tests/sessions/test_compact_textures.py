@@ -23,6 +23,7 @@ BYTES = np.random.default_rng(2).integers(0, 256, (32, 32, 4), dtype=np.uint8)
 SAMPLER = tinct.Sampler(mag_filter="linear", min_filter="linear")
 
 
+@pytest.mark.usefixtures("needs_gpu")
 def test_all_devices_read_it() -> None:
     expected = KERNEL.run({"t": BYTES, "s": SAMPLER, "out": (None, 16)}, threads=16, device="interp")["out"]
     with tinct.Session() as session:
