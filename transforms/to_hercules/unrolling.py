@@ -41,8 +41,11 @@ MOST_NODES: Final = 1500
 MOST_SCALARS: Final = 128
 """Scalars of a variable above which it stays in memory: four times as many as there are vector registers."""
 MOST_COPIES: Final = 2000
-"""Instructions in all iterations together above which the loops of a stencil stay loops. The numbers of iterations are
-upper bounds, which make nine iterations of two loops 25.
+"""Instructions in all iterations together above which the loops of a stencil stay loops."""
+MOST_ELEMENTS: Final = 16
+"""The same for iterations of loops that lie in one another: a window of three by three elements, whose numbers of
+iterations are known to be at most four each. Loops over larger windows have a version for the interior of a problem,
+too: as code without loops they would take longer to compile, and no less time to run.
 """
 MOST_SMALL_COPIES: Final = 256
 """The same for other loops, such as one over the channels of a pixel."""
@@ -374,8 +377,9 @@ class _Program:
         copies = sum(
             prod(counts[id(loop)] for loop in loops) for it in self.around if (loops := self._loops_around(it))
         )
-        most = MOST_COPIES if all(map(self._reads_other_elements, self.loops)) else MOST_SMALL_COPIES
-        return frozenset(self.loops) if copies <= most else frozenset()
+        longest = max(prod(counts[id(loop)] - 1 for loop in self._loops_around(it)) for it in self.around)
+        is_stencil = longest <= MOST_ELEMENTS and all(map(self._reads_other_elements, self.loops))
+        return frozenset(self.loops) if copies <= (MOST_COPIES if is_stencil else MOST_SMALL_COPIES) else frozenset()
 
     def _has_known_branches(self, loop: c.Loop) -> bool:
         written = (it for root in self.effects.of(loop).written for it in self.roots(root))

@@ -16,6 +16,7 @@ from .body import Body, Level
 from .known import KnownValues, Values
 
 _MOST_TURNS = 32
+"""The most turns of a loop that are looked at, where no more are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +34,26 @@ def alike_conditions(placed: Placement, forks: Sequence[h.Fork], body: Body) -> 
 
 
 def turns_together(
-    placed: Placement, forks: Sequence[h.Fork], level: Level, outside: Mapping[h.Node, Values]
+    placed: Placement,
+    forks: Sequence[h.Fork],
+    level: Level,
+    outside: Mapping[h.Node, Values],
+    most: int = _MOST_TURNS,
 ) -> list[Turn] | None:
     """The turns of a loop that all threads leave together. None if they do not, or if that is not known."""
-    found = turns(placed, forks, level, outside)
+    found = turns(placed, forks, level, outside, most)
     return found if found is not None and all(all(it.comes) for it in found) else None
 
 
 def turns(
-    placed: Placement, forks: Sequence[h.Fork], level: Level, outside: Mapping[h.Node, Values]
+    placed: Placement,
+    forks: Sequence[h.Fork],
+    level: Level,
+    outside: Mapping[h.Node, Values],
+    most: int = _MOST_TURNS,
 ) -> list[Turn] | None:
     """The turns of a loop that threads leave at its header, and the last one, in which none stays. None if they leave
-    it elsewhere, or if turns are not known from what is known `outside` of the loop.
+    it elsewhere, if there are more than `most`, or if they are not known from what is known `outside` of the loop.
     """
     loop, exit = level.container, placed.exits[level.header]
     if {edge.source for edge in level.exits} != {level.header}:
@@ -54,7 +63,7 @@ def turns(
     known = KnownValues(placed.types, forks, outside)
     comes, found = (True,) * known.threads, list[Turn]()
     counters = _counters(placed, loop, known, is_first=True)
-    while len(found) <= _MOST_TURNS:
+    while len(found) <= most:
         found.append(Turn(counters, comes))
         known = KnownValues(placed.types, forks, {**outside, **counters})
         outcomes = known.of(exit.condition)

@@ -150,12 +150,17 @@ class Flow:
         return all(it is False for it in known.of(item)[first : first + self._gang.threads])
 
     def _emit_passed(self, item: Item, whole: WholeVersion) -> None:
-        """An item that all lanes pass if a whole version applies."""
-        self._is_sure[item], self._is_exact[item] = True, False
-        self._slots.define(item, "true", "i1")
+        """An item that all lanes pass if a whole version applies: in a loop, in all turns but the last one, in which it
+        is left.
+        """
+        is_first = item.leader is item.level.header
+        is_always = is_first or item.level.parent is None
+        active = "true" if is_always else self._masks.any_takes(item.incoming)
+        self._is_sure[item], self._is_exact[item] = is_always, False
+        self._slots.define(item, active, "i1")
         self._masks.set(self._shapes.item_keys[item], [None] * self._site.count)
         with self._site.proving(whole.proved):
-            self._emit_inside(item)
+            self._emit_guarded(item, _Entry(active, guarded=not is_always))
 
     def _emit_branch(self, deferred: DeferredBranch) -> None:
         """The nodes and the branch that were left out at the end of a block."""

@@ -5,6 +5,9 @@ clamps change none of them. If it holds, a loop without masks, range tests and c
 of single blocks (see `versions`). Stencils have many clamps and range tests for each element that they write, so that
 one test for each gang would take longer than what it saves.
 
+A body may have loops whose turns are known before the kernel runs, as those over the window of a stencil. The test is
+about all turns then.
+
 Where threads are numbered through all rows of a problem, a workgroup may be longer than a row, and is never in the
 interior. Then the same is asked of runs of gangs that are in one row (see `GangEmitter`).
 """
@@ -18,11 +21,14 @@ from typing import assert_never
 from .....base.deadline import check_compile_time
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import block_leader
+from .....ir.hercules.arithmetic import ScalarValue
 from .....ir.hercules.conditions import constant_truth
 from .....ir.hercules.graph import predecessors
 from .. import budgets
-from ..analysis.body import BlockEdge, Item
+from ..analysis.alike import turns_together
+from ..analysis.body import BlockEdge, Item, Level
 from ..analysis.counts import has_atomics
+from ..analysis.known import Values
 from ..analysis.selects import likely_outcome
 from ..analysis.shapes import UNIFORM, Kind
 from ..analysis.spans import NEVER, Span, Spans, all_of
@@ -33,7 +39,12 @@ from .versions import accessed, has_thread, has_workgroup, is_access, is_heavy
 _LIGHT = 16
 """The most operations for each access of a body that is bound by memory and tests."""
 _FEWEST = 3
-"""Minimum number of tests in each gang, of positions and branches, that one test before the loop must replace."""
+"""Minimum number of tests in each gang, of positions and branches, that one test before the loop must replace. Those in
+a loop are made in each turn.
+"""
+
+_MOST_TURNS = 256
+"""The most turns of a loop of which a version knows that all are in the interior."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +77,11 @@ class WholeForks:
         self._gang, self._body, self._shapes = context.gang, context.body, context.shapes
         self._nodes, self._one = context.nodes, context.one
         self._types = context.types
-        self._items = {it.leader: it for it in context.body.top.items}
+        self._order = list(_items_of(context.body.top))
+        self._items = {it.leader: it for it in self._order if it.inner is None}
+        self._headers = {it.header: it for it in context.body.levels[1:]}
+        """The inner levels, by their headers."""
+        self._counters = self._spans_of_counters() if self._may_be_worth() else None
         self._threads = threads
         least_divisor = context.gang.count if threads is None else context.gang.threads
         self._spans = Spans(self._one, self._types, self._thread, self._outside, least_divisor)
@@ -75,24 +90,24 @@ class WholeForks:
         """The version; None if there is none or it is not worth the code. Of each row of threads, only the first `room`
         exist; None for all.
         """
-        if not self._may_be_worth():
+        if self._counters is None:
             return None
         found = _Interior()
         if room is not None:
             found.tests.append(self._one.binary("icmp uge", "i64", room, str(self._gang.factors[-1])))
         dead = self._dead(found.ways)
-        for item in self._body.top.items:
+        for item in self._order:
             check_compile_time()  # finding out what is dead without a way takes long in a body with many branches
-            if item not in dead and self._choose_way(item, found):
+            if item not in dead and item.inner is None and self._choose_way(item, found):
                 dead = self._dead(found.ways)
         passed = set[Item]()
-        for item in self._body.top.items:
+        for item in self._order:
             if item not in dead and self._is_passed(item, found.ways, dead, passed):
                 passed.add(item)
         if not self._is_light(passed):
             return None
         proved, count = self._proved(passed, found)
-        if count + len(found.ways) < _FEWEST or not proved.in_range:
+        if count + sum(map(self._weight, found.ways)) < _FEWEST or not proved.in_range:
             return None
         test = all_of(self._one, found.tests)
         if test == NEVER:
@@ -100,23 +115,48 @@ class WholeForks:
         return WholeVersion(test, proved, found.ways, frozenset(passed), frozenset(dead))
 
     def _may_be_worth(self) -> bool:
-        """Whether several gangs run a body without loops."""
+        """Whether several gangs, or one in several turns, run a body of which all lanes leave all loops together."""
         gang = self._gang
-        is_once = gang.count <= gang.threads or gang.count % gang.threads != 0
-        return not is_once and not gang.is_in_unrolled and not gang.states and len(self._body.levels) == 1
+        is_repeated = gang.count > gang.threads or bool(self._headers)
+        are_left_together = all(it.is_loop and it not in self._shapes.divergent for it in self._headers.values())
+        is_whole = gang.count % gang.threads == 0 and are_left_together
+        return is_repeated and is_whole and not gang.is_in_unrolled and not gang.states
 
     def _is_light(self, passed: set[Item]) -> bool:
         """Whether what all lanes pass is bound by memory and tests."""
-        nodes = [node for it in passed for node in self._placed.blocks[it.leader]]
+        nodes = [node for it in passed if it.inner is None for node in self._placed.blocks[it.leader]]
         is_short = (
             len(nodes) <= _LIGHT * sum(map(is_access, nodes)) and len(nodes) * self._gang.parts <= budgets.VERSIONS
         )
         return is_short and not (has_atomics(self._placed, nodes) or any(map(is_heavy, nodes)))
 
+    def _weight(self, leader: h.Node) -> int:
+        """How many tests one in a block counts as."""
+        return 1 if self._body.level_of[leader] is self._body.top else _FEWEST
+
     # Values
 
+    def _spans_of_counters(self) -> dict[h.Node, Span] | None:
+        """The spans of the counters of all loops in the turns in which bodies run; None if the turns of a loop are not
+        known, or if its header accesses memory, which it also does in the turn in which the loop is left.
+        """
+        found: dict[h.Node, Span] = {}
+        for header, level in self._headers.items():
+            turns = turns_together(self._placed, self._gang.forks, level, {}, _MOST_TURNS)
+            if turns is None or len(turns) == 1 or any(map(is_access, self._placed.blocks[header])):
+                return None
+            inside = [it.counters for it in turns[:-1]]
+            for counter in inside[0]:
+                if isinstance(self._types[counter], h.Integer) and all(counter in it for it in inside):
+                    values = [int(it) for counters in inside for it in _each(counters[counter])]
+                    low, high = min(values), max(values)
+                    found[counter] = Span(str(low), str(high), low, high)
+        return found
+
     def _thread(self, node: h.Node) -> Span | None:
-        """The span of the numbers of the threads in one of the forks."""
+        """The span of the numbers of the threads in one of the forks, or of the counter of a loop."""
+        if self._counters is not None and node in self._counters:
+            return self._counters[node]
         if not isinstance(node, h.ThreadID) or node.fork not in self._gang.forks:
             return None
         factor, _, _ = self._gang.steps(node.fork)
@@ -136,7 +176,8 @@ class WholeForks:
         is accessed, that of the interior, or else the one on which more is accessed. False if none is chosen.
         """
         exit, edges = self._placed.exits[item.leader], self._body.outgoing[item.leader]
-        if not isinstance(exit, h.If) or item.leader in found.ways or len(edges) != 2:
+        is_decided = item.leader in found.ways or item.leader in self._headers
+        if not isinstance(exit, h.If) or is_decided or len(edges) != 2:
             return False
         first, second = (self._only_by(item, it, edges, found) for it in edges)
         accesses = [sum(map(is_access, it)) for it in (first, second)]
@@ -156,11 +197,15 @@ class WholeForks:
         """What is executed only if an edge from a block is taken."""
         (other,) = (it for it in edges if it != edge)
         dead = self._dead({**found.ways, item.leader: other})
-        return [node for it in dead for node in self._placed.blocks[it.leader]]
+        return [node for it in dead if it.inner is None for node in self._placed.blocks[it.leader]]
 
     def _take(self, item: Item, edge: BlockEdge, found: _Interior) -> bool:
-        """Let all lanes take an edge from a block; false if there is no test for that."""
+        """Let all lanes take an edge from a block; false if there is no test for that. From the header of a loop, they
+        take both edges together.
+        """
         exit = self._placed.exits[item.leader]
+        if item.leader in self._headers:
+            return True
         if not isinstance(exit, h.If) or item.leader in found.ways:
             return found.ways.get(item.leader, edge) == edge
         found.ways[item.leader] = edge
@@ -194,6 +239,8 @@ class WholeForks:
         """Let all lanes pass an item."""
         if item.leader is self._body.top.header:
             return True
+        if item.inner is None and item.leader in self._headers:
+            return self._pass(self._entered(item), found)
         if item.twin is not None:
             return self._pass(item.twin, found)
         if len(item.incoming) != 1:
@@ -205,10 +252,21 @@ class WholeForks:
     def _dead(self, ways: Mapping[h.Node, BlockEdge]) -> set[Item]:
         """The items that no lane passes."""
         dead = set[Item]()
-        for item in self._body.top.items:
-            if item.leader is not self._body.top.header and not list(self._live_edges(item, ways, dead)):
+        for item in self._order:
+            if item.leader is self._body.top.header:
+                continue
+            if item.inner is None and item.leader in self._headers:
+                is_dead = self._entered(item) in dead
+            else:
+                is_dead = not list(self._live_edges(item, ways, dead))
+            if is_dead:
                 dead.add(item)
         return dead
+
+    def _entered(self, header: Item) -> Item:
+        """The loop that a header belongs to, as an item of the level around it."""
+        assert header.level.parent is not None
+        return next(it for it in header.level.parent.items if it.inner is header.level)
 
     def _live_edges(self, item: Item, ways: Mapping[h.Node, BlockEdge], dead: set[Item]) -> Iterator[BlockEdge]:
         for edge in item.incoming:
@@ -216,36 +274,43 @@ class WholeForks:
                 yield edge
 
     def _is_passed(self, item: Item, ways: Mapping[h.Node, BlockEdge], dead: set[Item], passed: set[Item]) -> bool:
-        """Whether all lanes pass an item."""
+        """Whether all lanes pass an item: of one in a loop, in each turn in which any does."""
         if item.leader is self._body.top.header or (item.twin is not None and item.twin in passed):
             return True
+        if item.inner is None and item.leader in self._headers:
+            return self._entered(item) in passed
         edges = list(self._live_edges(item, ways, dead))
-        is_sure = edges[0].source in ways or not isinstance(self._placed.exits[edges[0].source], h.If)
-        return len(edges) == 1 and is_sure and self._items[edges[0].source] in passed
+        source = edges[0].source
+        is_alike = source in ways or source in self._headers or not isinstance(self._placed.exits[source], h.If)
+        return len(edges) == 1 and is_alike and self._items[source] in passed
 
     # Positions
 
     def _proved(self, passed: set[Item], found: _Interior) -> tuple[Proved, int]:
         """What can be proved of the positions in items that all lanes pass, and how many tests that replaces."""
+        count = 0
         in_range, same = set[tuple[h.Node, h.DynamicConstant]](), dict[h.Node, h.Node]()
         exact, linear, searched = set[h.Node](), dict[h.Node, bool](), set[h.Node]()
         tested = set[h.Node]()
-        for item in self._body.top.items:
-            if item not in passed:
+        for item in self._order:
+            if item not in passed or item.inner is not None:
                 continue
             for position, extent in accessed(self._placed, self._plan, self._private, item.leader):
                 tests = None if self._shapes.at(position, item.leader) == UNIFORM else self._in_range(position, extent)
                 if tests is not None:
                     found.tests += tests
                     in_range.add((position, extent))
+                    before = len(same)
                     exact.update(self._spans.followed(position))
                     tested.update(self._spans.tested(position))
                     self._find_unchanged(position, item.leader, found, same, searched)
+                    is_tested = any(it != "true" for it in tests)
+                    count += (is_tested + len(same) - before) * self._weight(item.leader)
                     self._is_linear(position, item.leader, same, linear)
         stepless = {node: it for node, it in self._spans.stepless.items() if node in tested}
         even = frozenset(node for node, is_linear in linear.items() if is_linear)
         proved = Proved(frozenset(in_range), even, frozenset(exact), same, stepless, streaming=True)
-        return proved, len(in_range) + len(same)
+        return proved, count
 
     def _in_range(self, position: h.Node, extent: h.DynamicConstant) -> tuple[str, ...] | None:
         return self._spans.in_range(position, self._nodes.memory.dynamic(extent))
@@ -325,3 +390,16 @@ class WholeForks:
 def _is_true(edge: BlockEdge) -> bool:
     """Whether an edge is taken where the condition of a branch is true."""
     return isinstance(edge.target, h.Read) and edge.target.indices == [h.ControlIndex(1)]
+
+
+def _each(values: Values) -> Sequence[ScalarValue]:
+    """The values of all threads, or the one that they have in common."""
+    return values if isinstance(values, tuple) else (values,)
+
+
+def _items_of(level: Level) -> Iterator[Item]:
+    """The items of a level and of those in it, each after all from which control comes but for back edges."""
+    for item in level.items:
+        yield item
+        if item.inner is not None:
+            yield from _items_of(item.inner)
