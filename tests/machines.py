@@ -88,6 +88,7 @@ def random_rates(random: Random) -> Rates:
         latency=none_or(1e-7),
         is_software=random.random() < 0.2,
         of_four=other(ASSUMED.of_four),
+        fused=none_or(ASSUMED.operations),
     )
 
 

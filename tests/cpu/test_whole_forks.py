@@ -81,6 +81,9 @@ LOOPS = {
             s = s * 3u + u[y*w + min(x + k, w - 1u)]; }} r[y*w+x] = s;""",
     "one loop, divided": f"""{GUARD} var s = 0u; var k = 0;
         while k < 25 {{ s = s * 3u + at(i32(x) + k % 5 - 2, i32(y) + k / 5 - 2); k += 1; }} r[y*w+x] = s;""",
+    "a window with weights": f"""{GUARD} var s = 0u; for (var j = 0; j < 5; j++) {{ for (var i = 0; i < 5; i++) {{
+            s += u[j * 5 + i] * at(i32(x) + i - 2, i32(y) + j - 2); }} }}
+        r[y*w+x] = s;""",
     "a branch on what is read": f"""{GUARD} var s = 0u; for (var j = -2; j <= 2; j++) {{
             for (var i = -2; i <= 2; i++) {{ let e = at(i32(x) + i, i32(y) + j);
                 if e > 50u {{ s = s * 3u + e; }} else {{ s += 7u; }} }} }}

@@ -77,12 +77,12 @@ _LONGEST_AGAIN: Final = 0.1
 """Timings of the job that tells the pace of the machine, beside the first one, and the seconds that they may take."""
 
 
-def undisturbed_time(device: str, job: Job, values: Mapping[str, npt.NDArray[Any]]) -> float:
+def undisturbed_time(device: str, job: Job, values: Mapping[str, npt.NDArray[Any]], *, contract: bool = False) -> float:
     """The seconds of a job on buffers of its own, which it may write: one of the shortest times of some, as the others
     were disturbed. The shortest ones of many do not count: where the clocks of two processors differ, what begins on
     one and ends on the other may seem to take no time. Raises Rejected.
     """
-    with Bench(device, values, form="plain") as bench:
+    with Bench(device, values, contract=contract, form="plain") as bench:
         bench.results(job, [], inf)
         until, times = time.monotonic() + _LONGEST_ALONE, list[float]()
         while len(times) < _MOST_ALONE and (not times or time.monotonic() <= until):

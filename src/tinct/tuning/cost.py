@@ -99,9 +99,8 @@ _SAFETY: Final = 0.7
 _TRUST: Final = 0.2
 """No point is taken to be faster than this share of its estimate."""
 _LARGE_CODE: Final = 400.0
-"""Operations and accesses of code that takes five seconds to compile, so that it is ranked as if it ran half as fast.
-Code of half that size takes less than one.
-"""
+"""Operations and accesses of code that takes five seconds to compile, so that it is ranked as if it ran half as fast;
+code of half that size takes less than one."""
 _LARGE_CODE_IN_SOFTWARE: Final = 4000.0
 """The same for the drivers of GPUs in software."""
 
@@ -290,10 +289,11 @@ class _Model:
 
     def _operations(self, task: Task) -> float:
         """Operations of all invocations, at the least: each value once for each point of its dimensions."""
-        scope = self.decided.scope
-        values = (scope.values[it] for it in self._needed(task))
-        points = (scope.dimensions_of(it.name) & task.dimensions for it in values if isinstance(it, Compute))
-        return float(sum(prod(max(self.decided.size(it) or 0, 1) for it in its) for its in points))
+        decided, scope, total = self.decided, self.decided.scope, 0.0
+        for name in (it for it in self._needed(task) if isinstance(scope.values[it], Compute)):
+            points = prod(max(decided.size(it) or 0, 1) for it in scope.dimensions_of(name) & task.dimensions)
+            total += points * (self.rates.of_fused - 1.0 if name in self._fused else 1.0)
+        return total
 
     def _computed(self, task: Task) -> float:
         """Seconds of one unit for a vector of invocations."""
@@ -367,8 +367,8 @@ class _Model:
 
     def _price(self, value: Compute) -> float:
         """The operations that an operation on a vector stands for."""
-        if value.name in self._fused:
-            return 0.0
+        if value.name in self._fused:  # the other operation is its sum
+            return self.rates.of_fused - 1.0
         return 1.0 if is_by_reciprocal(value, self.decided) else _EXPENSIVE.get(value.function, 1.0)
 
     @cached_property

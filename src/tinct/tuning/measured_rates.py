@@ -70,6 +70,20 @@ fn operations(@builtin(global_invocation_id) id: vec3u) {
     y[id.x % arrayLength(&y)] = ((a + b) + (c + d)) + ((e + g) + (h + i));
 }
 
+@compute @workgroup_size(64)
+fn few_operations(@builtin(global_invocation_id) id: vec3u) {
+    let f = x[0] * 0.5 + 0.5;
+    var a = f32(id.x);
+    var b = a + 1.0;
+    var c = a + 2.0;
+    for (var n = 0u; n < turns; n++) {
+        a = a * f + 1.0;
+        b = b * f + 1.0;
+        c = c * f + 1.0;
+    }
+    y[id.x % arrayLength(&y)] = (a + b) + c;
+}
+
 @compute @workgroup_size(16)
 fn pages(@builtin(global_invocation_id) id: vec3u) {
     let rows = arrayLength(&x) / 1040u;
@@ -82,9 +96,14 @@ fn pages(@builtin(global_invocation_id) id: vec3u) {
 """
 )
 _OPERATIONS_A_TURN: Final = 16
+_FEW_A_TURN: Final = 6
+"""Operations of a turn: of eight variables, which overlap more, and of three, which fit in registers where gangs have
+four vectors and a processor has 16.
+"""
 _PAGE_ROW: Final = 1040
 _PAGE_TURNS: Final = 64
 """Elements from the part of a page that is read to that of the next page, and workgroups that read a part each."""
+_SOME_WORKGROUPS: Final = 64
 _MANY_WORKGROUPS: Final = 4096
 _found: dict[str, Rates] = {}
 """What this process has measured or read, by the name of the record."""
@@ -139,7 +158,9 @@ def _measured(device: str) -> Rates:
 
 def _rates_of_processor() -> Rates:
     shader = Shader(Source.from_text(_WGSL))
-    copied, operations, barriers = map(shader.kernel, ("copied", "operations", "barriers"))
+    copied, operations, few_operations, barriers = map(
+        shader.kernel, ("copied", "operations", "few_operations", "barriers")
+    )
     target, costs, units = current_target(), machine_costs(), available_processors()
     first = min(costs.caches, key=lambda it: it.level, default=None)
     launch = _seconds(64, Job.of(operations, (1, 1, 1), {"turns": 0}))
@@ -149,14 +170,17 @@ def _rates_of_processor() -> Rates:
         job = Job.of(copied, (-(-count // 256), 1, 1), {})
         return 2 * size / max(_seconds(count, job) - launch, 1e-7)
 
-    def turn(kernel: Kernel, workgroups: int) -> float:
+    def turn(kernel: Kernel, workgroups: int, *, contract: bool = False) -> float:
         def taken(turns: int) -> float:
-            return _seconds(64, Job.of(kernel, (workgroups, 1, 1), {"turns": turns})) - launch
+            return _seconds(64, Job.of(kernel, (workgroups, 1, 1), {"turns": turns}), contract=contract) - launch
 
         return seconds_of_turn(taken, launch)
 
     def rate(workgroups: int) -> float:
         return _OPERATIONS_A_TURN * 64 * workgroups / turn(operations, workgroups)
+
+    def rate_of_few(*, contract: bool) -> float:
+        return _FEW_A_TURN * 64 * _SOME_WORKGROUPS / turn(few_operations, _SOME_WORKGROUPS, contract=contract)
 
     def workgroup() -> float:
         """The seconds of one unit for beginning a workgroup. Each stores elements of its own: units would wait for each
@@ -178,7 +202,7 @@ def _rates_of_processor() -> Rates:
     return Rates(
         memory=memory,
         cached=max(memory, cached),
-        operations=max(rate(64), rate(1)),
+        operations=max(rate(_SOME_WORKGROUPS), rate(1), rate_of_few(contract=False)),
         units=units,
         lanes=target.vector_bytes // 4,
         registers=_MANY_REGISTERS if target.has_avx512 or target.is_arm else _REGISTERS,
@@ -189,8 +213,10 @@ def _rates_of_processor() -> Rates:
         workgroup=workgroup(),
         page=page(),
         caches=tuple(CacheRate(it.size, it.bandwidth * 1e9) for it in costs.faster_caches),
+        fused=rate_of_few(contract=True) / 2,
     )
 
 
-def _seconds(count: int, job: Job) -> float:
-    return undisturbed_time("cpu", job, {"x": np.ones(count, np.float32), "y": np.zeros(count, np.float32)})
+def _seconds(count: int, job: Job, *, contract: bool = False) -> float:
+    values = {"x": np.ones(count, np.float32), "y": np.zeros(count, np.float32)}
+    return undisturbed_time("cpu", job, values, contract=contract)

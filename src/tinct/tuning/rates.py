@@ -42,7 +42,8 @@ class Rates:
     """Seconds, bytes a second and operations a second.
 
     `memory` is the bandwidth of copying what is larger than the caches, reads and writes together, `cached` that of
-    what is smaller. `operations` counts additions and products of f32 of the whole device. Each of its `units`
+    what is smaller. `operations` counts additions and products of f32 of the whole device, and `fused` those of both in
+    one operation, as one; it is 0 where nothing is fused. Each of the `units`
     executes workgroups of its own, in vectors of `lanes`, or, where a workgroup `spreads`, vectors of any workgroups;
     there many vectors run at a time, and each waits for the `latency` of what it loads. `registers` is how many vectors
     an invocation may keep without spilling. `launch` is the time of an empty dispatch.
@@ -73,11 +74,17 @@ class Rates:
     latency: float = 0.0
     is_software: bool = False
     of_four: float = 4.0
+    fused: float = 0.0
 
     @property
     def operation(self) -> float:
         """The seconds that one unit takes for an operation on a vector, many after one another."""
         return self.units * self.lanes / self.operations
+
+    @property
+    def of_fused(self) -> float:
+        """How many operations a product and a sum in one operation stand for: two where units of their own add."""
+        return max(self.operations / self.fused, 1.0) if self.fused else 1.0
 
 
 ASSUMED: Final = Rates(

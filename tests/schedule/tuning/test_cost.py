@@ -46,6 +46,21 @@ def traffic(text: str, sizes: Mapping[str, int] = SIZES, passes: int = 1) -> Tra
     return Traffic(it, Lanes(it, ASSUMED), task, joined_accesses(loads), passes)
 
 
+def test_what_fusing_saves_depends_on_the_units() -> None:
+    """Where products and sums have units of their own, both together take as long as one operation that does both, but
+    for the registers of products.
+    """
+    rates = replace(ASSUMED, load=0.0, memory=1e15, cached=1e15, caches=(), page=0.0)
+    exact = cost_of(decided(BLOCK), rates)
+    apart, common = (
+        cost_of(decided(BLOCK), replace(rates, fused=rates.operations * share), contract=True) for share in (0.5, 1.0)
+    )
+    assert apart.least == pytest.approx(exact.least)
+    assert apart.expected == pytest.approx(exact.expected, rel=0.15)
+    assert common.least < 0.6 * exact.least
+    assert common.expected < 0.7 * exact.expected
+
+
 @pytest.mark.parametrize("has_sets", [False, True])
 def test_a_larger_cache_gets_no_more(has_sets: bool) -> None:
     found = [traffic(BLOCK).into(1 << size, has_sets=has_sets) for size in range(8, 26)]

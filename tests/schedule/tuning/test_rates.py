@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ import pytest
 import tinct
 from tinct.tuning import bench
 from tinct.tuning.bench import Bench, Job, undisturbed_time
-from tinct.tuning.rates import BARRIERS, MEASURED_INVOCATIONS
+from tinct.tuning.measured_rates import rates_of
+from tinct.tuning.rates import ASSUMED, BARRIERS, MEASURED_INVOCATIONS
 
 TURNS = 200
 MODULE = (
@@ -48,3 +50,10 @@ def test_a_long_job_is_timed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = tinct.load(MODULE)["barriers"]
     job = Job.of(kernel, (1, 1, 1), {"turns": 1})
     assert undisturbed_time("cpu", job, VALUES) == 3.0
+
+
+def test_a_product_and_a_sum_in_one_operation_stand_for_one_or_two() -> None:
+    assert rates_of("cpu").fused > 0
+    assert replace(ASSUMED, fused=ASSUMED.operations / 2).of_fused == 2
+    assert replace(ASSUMED, fused=2 * ASSUMED.operations).of_fused == 1  # measured while the machine was fast
+    assert ASSUMED.of_fused == 1  # where nothing is fused

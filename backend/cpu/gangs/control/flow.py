@@ -159,7 +159,8 @@ class Flow:
         self._is_sure[item], self._is_exact[item] = is_always, False
         self._slots.define(item, active, "i1")
         self._masks.set(self._shapes.item_keys[item], [None] * self._site.count)
-        with self._site.proving(whole.proved):
+        is_once = item.level.parent is None and item.inner is None
+        with self._site.proving(whole.proved if is_once else whole.proved_in_loops):
             self._emit_guarded(item, _Entry(active, guarded=not is_always))
 
     def _emit_branch(self, deferred: DeferredBranch) -> None:

@@ -15,7 +15,7 @@ interior. Then the same is asked of runs of gangs that are in one row (see `Gang
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from .....base.deadline import check_compile_time
@@ -58,6 +58,11 @@ class WholeVersion:
     ways: Mapping[h.Node, BlockEdge]
     passed: frozenset[Item]
     dead: frozenset[Item]
+
+    @property
+    def proved_in_loops(self) -> Proved:
+        """The same for blocks that gangs pass again and again."""
+        return replace(self.proved, streaming=False)
 
 
 @dataclass(slots=True)
@@ -296,7 +301,8 @@ class WholeForks:
             if item not in passed or item.inner is not None:
                 continue
             for position, extent in accessed(self._placed, self._plan, self._private, item.leader):
-                tests = None if self._shapes.at(position, item.leader) == UNIFORM else self._in_range(position, extent)
+                is_cheap = item.level is self._body.top and self._shapes.at(position, item.leader) == UNIFORM
+                tests = None if is_cheap else self._in_range(position, extent)
                 if tests is not None:
                     found.tests += tests
                     in_range.add((position, extent))
