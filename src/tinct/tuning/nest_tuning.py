@@ -40,7 +40,7 @@ _COMPARING: Final = 2.0
 seconds.
 """
 _LONGEST: Final = 10.0
-_SHORTEST: Final = 2.0
+_SHORTEST: Final = 3.0
 _POINTS: Final = 20
 """Seconds that compiling and a first run of a point may take, and the points of a search for which there is time at
 least.
