@@ -238,6 +238,25 @@ def test_other_bodies_have_one_loop(body: str) -> None:
     assert "interior." not in kernel(body, (64, 4), "gang").llvm(optimised=False)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        """var is_inside = false; for (var k = 0u; k < 20u; k++) {
+            if is_inside { s = s * 3u + u[y*w+x+k]; } is_inside = x + k < w; }""",
+        """var is_inside = true; for (var k = 0u; k < 20u; k++) {
+            if is_inside { s = s * 3u + u[y*w+x+k]; } is_inside = x + k < w && y > k % 2u; }""",
+        """var last = 0u; for (var k = 0u; k < 20u; k++) {
+            if x + last < w { s = s * 3u + u[y*w+min(x+last, w-1u)]; } last = k * 2u; }""",
+    ],
+)
+def test_what_the_turn_before_decides(body: str) -> None:
+    """The first turn, too, does what it should."""
+    gang, lane = (kernel(f"{GUARD} var s = 1u; {body} r[y*w+x] = s;", (64, 4), tier) for tier in ("gang", "lane"))
+    for w, h in ((130, 40), (640, 8), (19, 5)):
+        found, expected = (results(it, w, h, 6000, (3, 10, 1)) for it in (gang, lane))
+        assert found == expected, (w, h)
+
+
 @pytest.mark.parametrize("divided", ["group.x * 64u / lane", "(group.x * 64u + 5u) / (lane % 7u)"])
 def test_quotients_by_what_differs_from_thread_to_thread(divided: str) -> None:
     """One thread alone divides without steps, several do not."""

@@ -42,7 +42,6 @@ _FEWEST = 3
 """Minimum number of tests in each gang, of positions and branches, that one test before the loop must replace. Those in
 a loop are made in each turn.
 """
-
 _MOST_TURNS = 256
 """The most turns of a loop of which a version knows that all are in the interior."""
 
@@ -221,6 +220,8 @@ class WholeForks:
         match condition:
             case h.Unary(op=h.UnaryOp.NOT, operand=operand):
                 return self._decide(operand, found, truth=not truth)
+            case h.Phi(region=h.Region() as region) if region in self._headers:
+                return False  # it may have another value in the first turn
             case h.Phi(region=h.Region() as region, values=values) if region in self._items:
                 ways = zip(values, region.predecessors, strict=True)
                 live = [(it, before) for it, before in ways if before in self._placed.live]
