@@ -229,7 +229,8 @@ def test_loads_on_one_cache_line_are_prefetched_once() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "for (var k = 0u; k < w; k++) { r[y*w+x] += u[y*w+x+k]; }",
+        "for (var k = 0u; k < w; k++) { r[y*w+x] += u[y*w+min(x+k,w-1u)]; }",
+        "for (var k = 0u; k < 99u; k++) { r[y*w+x] += u[y*w+x+k]; }",
         "r[y*w+x] = u32(sin(f32(u[y*w+x])));",
         "let i = u[y*w+x]; r[i] = u[i] + u[i+1u];",
     ],

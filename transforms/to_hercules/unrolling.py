@@ -377,7 +377,7 @@ class _Program:
         copies = sum(
             prod(counts[id(loop)] for loop in loops) for it in self.around if (loops := self._loops_around(it))
         )
-        longest = max(prod(counts[id(loop)] - 1 for loop in self._loops_around(it)) for it in self.around)
+        longest = max((prod(counts[id(loop)] - 1 for loop in self._loops_around(it)) for it in self.around), default=0)
         is_stencil = longest <= MOST_ELEMENTS and all(map(self._reads_other_elements, self.loops))
         return frozenset(self.loops) if copies <= (MOST_COPIES if is_stencil else MOST_SMALL_COPIES) else frozenset()
 

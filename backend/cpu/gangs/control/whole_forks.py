@@ -111,7 +111,8 @@ class WholeForks:
         if not self._is_light(passed):
             return None
         proved, count = self._proved(passed, found)
-        if count + sum(map(self._weight, found.ways)) < _FEWEST or not proved.in_range:
+        is_of_ranges = bool(self._headers) and not found.ways and not proved.same  # for these, loops have versions
+        if count + sum(map(self._weight, found.ways)) < _FEWEST or not proved.in_range or is_of_ranges:
             return None
         test = all_of(self._one, found.tests)
         if test == NEVER:
