@@ -21,6 +21,7 @@ from tinct.nests.tuned import lowered_for
 from tinct.sessions.launches import Launch
 from tinct.tuning import bench, nest_tuning
 from tinct.tuning.allowance import Allowance
+from tinct.tuning.measured_rates import rates_of
 from tinct.tuning.nest_task import Task, size_class
 from tinct.tuning.nest_tuning import NestProblem
 from tinct.tuning.rates import ASSUMED
@@ -216,6 +217,7 @@ def test_what_is_compared_with_has_more_time_where_it_takes_long(monkeypatch: py
         limits.append(timeout)
         start(launch, timeout)
 
+    rates_of("cpu")  # measured before, since that launches kernels, too
     monkeypatch.setattr(Launch, "start", noted)
     nest = tinct.parse_nest(ROW_SUMS)
     its = problem(lambda _, point, sizes: nest.lower(point, sizes=sizes))
