@@ -47,7 +47,7 @@ def test_answers(part: str, level: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_rows_share_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each row is a constant number of bytes behind the first, where one gang runs all invocations: two vectors."""
+    """Each row is a constant number of bytes behind the first, where one gang runs all invocations."""
     monkeypatch.setenv("TINCT_CPU_TIER", "gang")
     target = current_target()
     threads = target.vector_bytes // (1 if target.has_avx512 else 2)  # four vectors or, with few registers, two

@@ -248,12 +248,17 @@ def test_other_bodies_have_one_loop(body: str) -> None:
             if is_inside { s = s * 3u + u[y*w+x+k]; } is_inside = x + k < w && y > k % 2u; }""",
         """var last = 0u; for (var k = 0u; k < 20u; k++) {
             if x + last < w { s = s * 3u + u[y*w+min(x+last, w-1u)]; } last = k * 2u; }""",
+        """var k = 0u; while k < 20u { s = s * 3u + u[y*w+min(x+k, w-1u)]; k += 1u; }
+            if x + k < w { s += u[y*w+x]; }""",
+        """var k = 0u; while k < 20u { s = s * 3u + u[y*w+min(x+k, w-1u)]; k += 1u; } s += u[y*w+min(x+k, w-1u)];""",
+        """for (var j = 0u; j < 3u; j++) { var k = 0u; while k < 20u { s = s * 3u + u[y*w+min(x+k, w-1u)]; k += 1u; }
+            if x + k < w { s += u[y*w+x]; } }""",
     ],
 )
-def test_what_the_turn_before_decides(body: str) -> None:
-    """The first turn, too, does what it should."""
+def test_counters_of_other_turns(body: str) -> None:
+    """What the turn before decides in the first turn, and what a counter is after its loop."""
     gang, lane = (kernel(f"{GUARD} var s = 1u; {body} r[y*w+x] = s;", (64, 4), tier) for tier in ("gang", "lane"))
-    for w, h in ((130, 40), (640, 8), (19, 5)):
+    for w, h in ((130, 40), (640, 8), (19, 5), (83, 40), (147, 40)):
         found, expected = (results(it, w, h, 6000, (3, 10, 1)) for it in (gang, lane))
         assert found == expected, (w, h)
 

@@ -43,8 +43,8 @@ MOST_SCALARS: Final = 128
 MOST_COPIES: Final = 2000
 """Instructions in all iterations together above which the loops of a stencil stay loops."""
 MOST_ELEMENTS: Final = 16
-"""The same for iterations of loops that lie in one another: a window of three by three elements, whose numbers of
-iterations are known to be at most four each. Loops over larger windows have a version for the interior of a problem,
+"""The same for the iterations of loops that lie in one another. The numbers of iterations are upper bounds, which make
+those of a window of three by three elements 16. Loops over larger windows have a version for the interior of a problem,
 too: as code without loops they would take longer to compile, and no less time to run.
 """
 MOST_SMALL_COPIES: Final = 256

@@ -43,10 +43,10 @@ class Rates:
 
     `memory` is the bandwidth of copying what is larger than the caches, reads and writes together, `cached` that of
     what is smaller. `operations` counts additions and products of f32 of the whole device, and `fused` those of both in
-    one operation, as one; it is 0 where nothing is fused. Each of the `units`
-    executes workgroups of its own, in vectors of `lanes`, or, where a workgroup `spreads`, vectors of any workgroups;
-    there many vectors run at a time, and each waits for the `latency` of what it loads. `registers` is how many vectors
-    an invocation may keep without spilling. `launch` is the time of an empty dispatch.
+    one operation, as one; it is 0 where nothing is fused. Each of the `units` runs workgroups of its own, in vectors of
+    `lanes`, or, where a workgroup `spreads`, vectors of any workgroups; there many vectors run at a time, and each
+    waits for the `latency` of what it loads. `registers` is how many vectors an invocation may keep without spilling.
+    `launch` is the time of an empty dispatch.
 
     The rest is of one unit: `load` is the time for a vector from its closest cache, `gather` that for a vector whose
     lanes lie apart, `barrier` that for a barrier of a workgroup of `MEASURED_INVOCATIONS`, `workgroup` that for

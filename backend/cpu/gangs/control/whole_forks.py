@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from .....base.cached import cached_property
 from .....base.deadline import check_compile_time
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import block_leader
@@ -60,7 +61,7 @@ class WholeVersion:
 
     @property
     def proved_in_loops(self) -> Proved:
-        """The same for blocks that gangs pass again and again."""
+        """What is proved, for blocks that gangs pass again and again."""
         return replace(self.proved, streaming=False)
 
 
@@ -80,12 +81,11 @@ class WholeForks:
         self._placed, self._plan, self._private = context.placed, context.plan, context.private
         self._gang, self._body, self._shapes = context.gang, context.body, context.shapes
         self._nodes, self._one = context.nodes, context.one
-        self._types = context.types
+        self._types, self._users = context.types, context.users
         self._order = list(_items_of(context.body.top))
         self._items = {it.leader: it for it in self._order if it.inner is None}
         self._headers = {it.header: it for it in context.body.levels[1:]}
         """The inner levels, by their headers."""
-        self._counters = self._spans_of_counters() if self._may_be_worth() else None
         self._threads = threads
         least_divisor = context.gang.count if threads is None else context.gang.threads
         self._spans = Spans(self._one, self._types, self._thread, self._outside, least_divisor)
@@ -141,22 +141,38 @@ class WholeForks:
 
     # Values
 
-    def _spans_of_counters(self) -> dict[h.Node, Span] | None:
-        """The spans of the counters of all loops in the turns in which bodies run; None if the turns of a loop are not
+    @cached_property
+    def _counters(self) -> Mapping[h.Node, Span] | None:
+        """The spans of the counters of all loops: in the turns in which bodies run, and, of those that are used after
+        their loop, in the one in which it is left, too. None if there is no version, if the turns of a loop are not
         known, or if its header accesses memory, which it also does in the turn in which the loop is left.
         """
+        if not self._may_be_worth():
+            return None
         found: dict[h.Node, Span] = {}
         for header, level in self._headers.items():
             turns = turns_together(self._placed, self._gang.forks, level, {}, _MOST_TURNS)
             if turns is None or len(turns) == 1 or any(map(is_access, self._placed.blocks[header])):
                 return None
-            inside = [it.counters for it in turns[:-1]]
-            for counter in inside[0]:
-                if isinstance(self._types[counter], h.Integer) and all(counter in it for it in inside):
-                    values = [int(it) for counters in inside for it in _each(counters[counter])]
+            for counter in turns[0].counters:
+                counts = [it.counters for it in (turns if self._is_used_after(counter, level) else turns[:-1])]
+                if isinstance(self._types[counter], h.Integer) and all(counter in it for it in counts):
+                    values = [int(it) for known in counts for it in _each(known[counter])]
                     low, high = min(values), max(values)
                     found[counter] = Span(str(low), str(high), low, high)
         return found
+
+    def _is_used_after(self, counter: h.Node, level: Level) -> bool:
+        """Whether something outside of a loop is computed from its counter."""
+        found, pending = set[h.Node](), [counter]
+        while pending:
+            node = pending.pop()
+            if self._placed.place.get(node, level.header) not in level.leaders:
+                return True
+            if node not in found and (node is counter or not isinstance(node, (h.Phi, h.ControlNode))):
+                found.add(node)
+                pending += (it for it in self._users[node] if it in self._placed.live)
+        return False
 
     def _thread(self, node: h.Node) -> Span | None:
         """The span of the numbers of the threads in one of the forks, or of the counter of a loop."""
