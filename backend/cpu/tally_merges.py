@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ...base.cached import cached_property
 from ...ir.hercules import nodes as h
 from ...ir.hercules.analyses import block_leader
 from ...ir.hercules.graph import positions_of
@@ -201,7 +202,7 @@ class _State:
     active: Sequence[int]
 
 
-@dataclass(slots=True)
+@dataclass
 class _Run:
     """Executes a fork. `moves` has the elements that each load takes, with those to which they go."""
 
@@ -213,7 +214,7 @@ class _Run:
 
     def execute(self) -> None:
         """All invocations, from the fork to its join. Raises _Unknown."""
-        count = KnownValues(self.placed.types, self.forks, {}).threads
+        count = self._known.threads
         end, left = self.placed.nest.joins[self.forks[-1]], _MOST_STEPS
         waiting = [_State(self.forks[-1], None, {}, range(count))]
         while waiting:
@@ -224,10 +225,14 @@ class _Run:
             if state.leader is not end:
                 waiting += self._after(state)
 
+    @cached_property
+    def _known(self) -> KnownValues:
+        return KnownValues(self.placed.types, self.forks, {})
+
     def _after(self, state: _State) -> list[_State]:
         """Execute a block; gives what follows it."""
         leader, counters = state.leader, self._counters(state)
-        known = KnownValues(self.placed.types, self.forks, counters)
+        known = self._known.with_counters(counters)
         for node in self.placed.blocks[leader]:
             if isinstance(node, h.Atomic) and node in self.merges:
                 self._move(known, node, state.active)
@@ -248,7 +253,7 @@ class _Run:
         region, found = state.leader, dict(state.counters)
         if not isinstance(region, h.Region):
             return found
-        known = KnownValues(self.placed.types, self.forks, state.counters)
+        known = self._known.with_counters(state.counters)
         for node, at in self.placed.place.items():
             if isinstance(node, h.Phi) and at is region and not is_collection(self.placed.types[node]):
                 pairs = zip(region.predecessors, node.values, strict=True)

@@ -212,7 +212,7 @@ class _State:
     active: frozenset[int]
 
 
-@dataclass(slots=True)
+@dataclass
 class _Run:
     """Executes a phase. Threads that come to the same block go on together."""
 
@@ -235,11 +235,12 @@ class _Run:
         placed, innermost = self.placed, self.phase.forks[-1]
         for write in self.phase.writes:
             self._writes.setdefault(placed.place[write], []).append(write)
-        threads = frozenset(range(self._known({}).threads))
+        threads = frozenset(range(self._known.threads))
         yield from self._between(innermost, placed.nest.joins[innermost], _State({}, threads))
 
-    def _known(self, counters: Mapping[h.Node, tuple[ScalarValue, ...]]) -> KnownValues:
-        return KnownValues(self.placed.types, self.phase.forks, counters)
+    @cached_property
+    def _known(self) -> KnownValues:
+        return KnownValues(self.placed.types, self.phase.forks, {})
 
     def _between(self, first: h.Node, end: h.Node, state: _State) -> Iterator[set[Place]]:
         """What threads write from one block on until another one."""
@@ -247,7 +248,7 @@ class _Run:
         while waiting:
             leader = max(waiting, key=self._urgency)
             state = waiting.pop(leader)
-            known = self._known(state.counters)
+            known = self._known.with_counters(state.counters)
             self._left -= known.threads
             if self._left < 0:
                 raise _Unknown

@@ -93,9 +93,31 @@ def _work_of(nest: Nest, held: frozenset[str]) -> Work:
     return Work(nest, held)
 
 
-@lru_cache(_MOST_NESTS)
-def _with_equal_values(nest: Nest, kept: frozenset[str]) -> Nest:
-    return with_equal_values(nest, kept)
+@dataclass(eq=False)
+class Analyses:
+    """What follows from a nest, whatever is decided. The points of a search share it: comparing nests takes longer."""
+
+    nest: Nest
+    _works: dict[frozenset[str], Work] = field(default_factory=dict[frozenset[str], Work])
+    _keeping: dict[frozenset[str], Analyses] = field(default_factory=dict[frozenset[str], "Analyses"])
+
+    @cached_property
+    def scope(self) -> Scope:
+        """The names of the nest."""
+        return Scope(self.nest)
+
+    def work(self, held: frozenset[str]) -> Work:
+        """What has to be done where some values are held in memory."""
+        if held not in self._works:
+            self._works[held] = _work_of(replace(self.nest, arrays=()), held)
+        return self._works[held]
+
+    def keeping(self, values: frozenset[str]) -> Analyses:
+        """The same of the nest in which what is equal to some values is a map of them."""
+        if values not in self._keeping:
+            nest = with_equal_values(self.nest, values)
+            self._keeping[values] = self if nest is self.nest else Analyses(nest)
+        return self._keeping[values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,16 +158,28 @@ class Decided:
     """Arrays that are bound as scalars, although all accesses may be vectors: other stages, or the
     other nodes of a graph, have other accesses.
     """
+    analyses: Analyses | None = field(default=None, compare=False, repr=False)
+    """Those of the nest, if they are known; else they are made."""
 
     def __post_init__(self) -> None:
+        analyses = self.analyses
+        if analyses is None or analyses.nest is not self.nest:
+            analyses = Analyses(self.nest)
         kept = frozenset(it.value for it in self.decisions.kept)
         if kept:
-            object.__setattr__(self, "nest", _with_equal_values(self.nest, kept))
+            analyses = analyses.keeping(kept)
+        object.__setattr__(self, "nest", analyses.nest)
+        object.__setattr__(self, "analyses", analyses)
+
+    @property
+    def _analyses(self) -> Analyses:
+        assert self.analyses is not None, "they are there since the object is"
+        return self.analyses
 
     @cached_property
     def scope(self) -> Scope:
         """The names of the nest."""
-        return Scope(self.nest)
+        return self._analyses.scope
 
     @cached_property
     def kept(self) -> frozenset[str]:
@@ -156,7 +190,7 @@ class Decided:
     @cached_property
     def work(self) -> Work:
         """What has to be done, whatever else is decided."""
-        return _work_of(replace(self.nest, arrays=()), self.kept)
+        return self._analyses.work(self.kept)
 
     @property
     def closure(self) -> Closure:
@@ -251,7 +285,13 @@ class Decided:
 
     def path(self, task: Task) -> tuple[LevelName, ...]:
         """The loops and written-out levels that a task is in, outermost first."""
-        return tuple(it for it in self.order if it.dimension in task.dimensions and self.kind(it) not in AT_ONCE)
+        return self._paths[task.dimensions]
+
+    @cached_property
+    def _paths(self) -> Mapping[frozenset[str], tuple[LevelName, ...]]:
+        loops = [it for it in self.order if self.kind(it) not in AT_ONCE]
+        every = {it.dimensions for it in self.tasks}
+        return {its: tuple(it for it in loops if it.dimension in its) for its in every}
 
     def is_spread(self, dimension: str) -> bool:
         """Whether the dimension has no loop and no written-out level."""
@@ -298,12 +338,23 @@ class Decided:
 
     def size(self, dimension: str) -> int | None:
         """The size of a dimension, if it is known."""
-        affine = self.scope.dimensions[dimension].size
-        return value_of(affine, self.sizes) if all(it.name in self.sizes for it in affine.terms) else None
+        return self._sizes[dimension]
+
+    @cached_property
+    def _sizes(self) -> Mapping[str, int | None]:
+        sizes = {name: it.size for name, it in self.scope.dimensions.items()}
+        return {name: value_of(it, self.sizes) if self._is_known(it) else None for name, it in sizes.items()}
+
+    def _is_known(self, size: Affine) -> bool:
+        return all(it.name in self.sizes for it in size.terms)
 
     def inner(self, dimension: str) -> int:
         """How many iterations one of the first level stands for."""
-        return prod(it.factor or 1 for it in self.levels[dimension][1:])
+        return self._inner[dimension]
+
+    @cached_property
+    def _inner(self) -> Mapping[str, int]:
+        return {name: prod(it.factor or 1 for it in its[1:]) for name, its in self.levels.items()}
 
     def strides(self, dimension: str) -> Mapping[LevelName, int]:
         """How far apart the indices of neighbouring iterations of each level are."""

@@ -80,10 +80,12 @@ def partial_level(decided: Decided, dimension: str) -> LevelName | None:
 
 def part_dimensions(decided: Decided) -> dict[str, str]:
     """For each dimension with a partial level along which something is carried, the dimension of its parts."""
+    partial = [it for it in decided.scope.dimensions if partial_level(decided, it) is not None]
+    if not partial:
+        return {}
     names = Names({decided.nest.name, *names_of(decided.nest)})
     carried = {name for it in decided.tasks if isinstance(it, Carry) for name in it.on}
-    found = [it for it in decided.scope.dimensions if it in carried and partial_level(decided, it) is not None]
-    return {it: names.fresh(f"{it}_part") for it in found}
+    return {it: names.fresh(f"{it}_part") for it in partial if it in carried}
 
 
 def is_staged(decided: Decided) -> bool:
@@ -240,7 +242,9 @@ class _Split:
         made = [self.stage(number, numbers) for number in range(last + 1)]
         widths = [(array.name, vector_arrays(it).get(array.name, 1)) for it in made for array in it.nest.arrays]
         scalars = frozenset(name for name, width in widths if any(width != w for n, w in widths if n == name))
-        return Stages(tuple(replace(it, scalars=scalars) for it in made), self.part_sizes)
+        return Stages(
+            tuple(it if it.scalars == scalars else replace(it, scalars=scalars) for it in made), self.part_sizes
+        )
 
     def numbers(self) -> dict[Task, int]:
         """The stage of each task: after those of the parts that it needs joined, and of the values that it loads."""
@@ -325,8 +329,17 @@ class _Split:
         arrays = {it.name for it in nest.arrays}
         private = tuple(it for it in decisions.private if it in arrays)
         decisions = replace(decisions, private=private, kept=kept)
-        made = replace(self.whole, nest=nest, decisions=decisions, sizes=sizes, partials=partials, packed=packed)
-        return replace(made, decisions=_completed(made))
+        made = replace(
+            self.whole,
+            nest=nest,
+            analyses=plain.analyses,
+            decisions=decisions,
+            sizes=sizes,
+            partials=partials,
+            packed=packed,
+        )
+        completed = _completed(made)
+        return made if completed == made.decisions else replace(made, decisions=completed)
 
     def nest(self, statements: Sequence[Statement], name: str) -> Nest:
         whole = self.whole.nest

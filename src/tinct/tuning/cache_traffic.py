@@ -98,8 +98,10 @@ class Traffic:
         """What comes into something that has room for so much, where boxes occupy some of it."""
         _, gang = self._invocations
         around = len(self.loops) - len(gang)
-        touched = [sum(map(occupied, self.accesses, self._boxes(it))) for it in range(around + 1)]
-        fits = next((it for it, size_of in enumerate(touched) if size_of <= _FILLED * size), around + 1)
+        most = _FILLED * size
+        fits = next(
+            (it for it in range(around + 1) if sum(map(occupied, self.accesses, self._boxes(it))) <= most), around + 1
+        )
         if fits == 0:
             return 0.0
         outer = prod(it.count for it in self.loops[: fits - 1])
@@ -167,7 +169,7 @@ class Traffic:
         return min(count, 1 + sum((it.count - 1) * it.stride // stride for it in own))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Box:
     """A part of an array: how many elements it has along each subscript."""
 
@@ -175,7 +177,7 @@ class Box:
     extents: tuple[int, ...]
     size: int
 
-    @property
+    @cached_property
     def _rows(self) -> tuple[int, int, int]:
         """How many rows of neighbouring bytes there are, the bytes of a row, and how many bytes apart rows are."""
         rows, length, apart, is_whole = 1, self.size, self.size, True

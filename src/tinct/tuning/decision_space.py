@@ -56,6 +56,14 @@ _TURNS: Final = (*_ALWAYS, 3, 5, 7)
 _WHOLE: Final[Mapping[str, int]] = {}
 
 
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The first legal point of its meaning, and what it takes."""
+
+    first: Decisions
+    cost: Cost
+
+
 @dataclass
 class DecisionSpace:
     """A space of decisions. `kept` are points that were good before; those that are illegal are left out."""
@@ -63,39 +71,41 @@ class DecisionSpace:
     facts: Facts
     price: Callable[[Decided], Cost]
     kept: Sequence[Decisions] = ()
-    _costs: dict[Decisions, Cost | None] = field(default_factory=dict[Decisions, "Cost | None"])
+    _judged: dict[Decisions, _Judged | None] = field(default_factory=dict[Decisions, "_Judged | None"])
     """None for what is illegal."""
-    _first: dict[Hashable, Decisions] = field(default_factory=dict[Hashable, Decisions])
-    """The first legal point of each meaning, which is returned for all of them."""
-    _same: dict[Decisions, Decisions] = field(default_factory=dict[Decisions, Decisions])
-    """That point for each legal one."""
+    _first: dict[Hashable, _Judged] = field(default_factory=dict[Hashable, "_Judged"])
+    """What is found of the first legal point of each meaning, which stands for all of them."""
     _descriptions: dict[Decisions, tuple[Hashable, Hashable]] = field(
         default_factory=dict[Decisions, "tuple[Hashable, Hashable]"]
     )
 
     def is_legal(self, decisions: Decisions) -> bool:
         """Whether the nest can be lowered with the decisions."""
-        return self._judged(decisions) is not None
+        return self._found(decisions) is not None
 
     def cost(self, point: Decisions) -> Cost:
         """What a legal point takes."""
-        found = self._judged(point)
+        found = self._found(point)
         assert found is not None, "an illegal point has no cost"
-        return found
+        return found.cost
 
-    def _judged(self, point: Decisions) -> Cost | None:
-        if point not in self._costs:
-            decided = self.facts.decided(point)
-            if illegal(decided) or not _is_dispatchable(decided):
-                self._costs[point] = None
-            else:
-                first = self._same[point] = self._first.setdefault(meaning_of(decided), point)
-                self._costs[point] = self._costs[first] if first in self._costs else self.price(decided)
-        return self._costs[point]
+    def _found(self, point: Decisions) -> _Judged | None:
+        if point not in self._judged:
+            self._judged[point] = self._judge(point)
+        return self._judged[point]
+
+    def _judge(self, point: Decisions) -> _Judged | None:
+        decided = self.facts.decided(point)
+        if illegal(decided) or not _is_dispatchable(decided):
+            return None
+        meaning = meaning_of(decided)
+        if meaning not in self._first:
+            self._first[meaning] = _Judged(point, self.price(decided))
+        return self._first[meaning]
 
     def _legal(self, points: Iterable[Decisions]) -> Iterator[Decisions]:
         """Those that are legal; one of all that mean the same."""
-        return (self._same[it] for it in points if self.is_legal(it))
+        return (it.first for it in map(self._found, points) if it is not None)
 
     def starts(self) -> Sequence[Decisions]:
         """Points that were good before, the structured one that costs least, one with invocations for each element of

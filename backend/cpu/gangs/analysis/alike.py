@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import and_
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
+from .....ir.hercules.graph import predecessors
 from .....ir.hercules.placement import Placement
 from .body import Body, Level
 from .known import KnownValues, Values
@@ -60,36 +62,72 @@ def turns(
         return None
     if not isinstance(loop, Loop) or not isinstance(exit, h.If) or len(loop.latches) != 1:
         return None
-    known = KnownValues(placed.types, forks, outside)
-    comes, found = (True,) * known.threads, list[Turn]()
-    counters = _counters(placed, loop, known, is_first=True)
-    while len(found) <= most:
-        found.append(Turn(counters, comes))
-        known = KnownValues(placed.types, forks, {**outside, **counters})
-        outcomes = known.of(exit.condition)
-        if outcomes is None:
-            return None
-        leaves = _leaves(placed, exit, loop)
-        comes = tuple(it and bool(outcome) != leaves for it, outcome in zip(comes, outcomes, strict=True))
-        if not any(comes):
-            return found
-        counters = _counters(placed, loop, known, is_first=False)
-    return None
+    turns_of = _Turns(placed, forks, loop, exit, outside, most)
+    # whether there are too many is found sooner than what all counters are in each of them
+    deciding = turns_of.with_counters(turns_of.deciding)
+    return None if deciding is None else turns_of.with_counters(turns_of.phis)
 
 
-def _leaves(placed: Placement, exit: h.If, loop: Loop) -> bool:
-    """The value of the condition that leaves the loop."""
-    ways = [it for it in placed.graph.successors[exit] if it not in loop.body]
-    return isinstance(ways[0], h.Read) and ways[0].indices == [h.ControlIndex(1)]
+@dataclass(frozen=True)
+class _Turns:
+    """The turns of a loop that has one latch and is left at its header, at most `most` of them."""
 
+    placed: Placement
+    forks: Sequence[h.Fork]
+    loop: Loop
+    exit: h.If
+    outside: Mapping[h.Node, Values]
+    most: int
 
-def _counters(placed: Placement, loop: Loop, known: KnownValues, *, is_first: bool) -> dict[h.Node, Values]:
-    """The values of counters in each thread at the beginning of a turn."""
-    found: dict[h.Node, Values] = {}
-    for node in placed.members.phis.get(loop.header, ()):
-        pairs = zip(loop.header.predecessors, node.values, strict=True)
-        ways = [value for control, value in pairs if (control in loop.latches) is not is_first]
-        values = known.of(ways[0]) if len(ways) == 1 else None
-        if values is not None:
-            found[node] = tuple(values)
-    return found
+    @property
+    def phis(self) -> Sequence[h.Phi]:
+        """All that the loop may change from turn to turn."""
+        return self.placed.members.phis.get(self.loop.header, ())
+
+    @property
+    def deciding(self) -> Sequence[h.Phi]:
+        """Those that the condition depends on, in this turn or a later one."""
+        found, pending = set[h.Node](), [self.exit.condition]
+        while pending:
+            node = pending.pop()
+            if node not in found:
+                found.add(node)
+                is_own = isinstance(node, h.ScalarNode) or node in self.phis
+                pending += predecessors(node) if is_own else ()
+        return [it for it in self.phis if it in found]
+
+    def with_counters(self, phis: Sequence[h.Phi]) -> list[Turn] | None:
+        """The turns, with what some of the counters are in each; None if there are more, or if they are not known."""
+        known = KnownValues(self.placed.types, self.forks, self.outside)
+        comes, found, leaves = (True,) * known.threads, list[Turn](), self._leaves
+        counters = self._counters(phis, known, is_first=True)
+        while len(found) <= self.most:
+            found.append(Turn(counters, comes))
+            known = known.with_counters({**self.outside, **counters})
+            outcomes = known.shortest(self.exit.condition)
+            if outcomes is None:
+                return None
+            stay = [bool(it) != leaves for it in outcomes]
+            if len(stay) > 1:
+                comes = tuple(map(and_, comes, stay))
+            if not (any(comes) and any(stay)):
+                return found
+            counters = self._counters(phis, known, is_first=False)
+        return None
+
+    @property
+    def _leaves(self) -> bool:
+        """The value of the condition that leaves the loop."""
+        ways = [it for it in self.placed.graph.successors[self.exit] if it not in self.loop.body]
+        return isinstance(ways[0], h.Read) and ways[0].indices == [h.ControlIndex(1)]
+
+    def _counters(self, phis: Sequence[h.Phi], known: KnownValues, *, is_first: bool) -> dict[h.Node, Values]:
+        """The values of counters in each thread at the beginning of a turn."""
+        found: dict[h.Node, Values] = {}
+        for node in phis:
+            pairs = zip(self.loop.header.predecessors, node.values, strict=True)
+            ways = [value for control, value in pairs if (control in self.loop.latches) is not is_first]
+            values = known.shortest(ways[0]) if len(ways) == 1 else None
+            if values is not None:
+                found[node] = values
+        return found

@@ -13,7 +13,7 @@ from .....ir.hercules import nodes as h
 from .....ir.hercules.arithmetic import ScalarValue, UnknownOperation
 from .....ir.hercules.conditions import constant_truth
 from .....ir.hercules.graph import predecessors
-from .....ir.hercules.operations import kernel
+from .....ir.hercules.operations import Kernel, kernel
 from .bounds import constant_value
 
 _DEPTH = 60
@@ -21,7 +21,15 @@ _DEPTH = 60
 
 
 Values: TypeAlias = "int | tuple[ScalarValue, ...]"
-"""The value of a counter: one for all threads, or one for each."""
+"""The value of a counter: one for all threads, also as a tuple, or one for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Operation:
+    """An operation whose operands may be known."""
+
+    operands: Sequence[h.Node]
+    compute: Kernel
 
 
 @dataclass(slots=True)
@@ -35,6 +43,14 @@ class KnownValues:
     _known: dict[h.Node, tuple[ScalarValue, ...] | None] = field(
         default_factory=dict[h.Node, "tuple[ScalarValue, ...] | None"]
     )
+    _formulas: dict[h.Node, tuple[ScalarValue, ...] | _Operation | None] = field(
+        default_factory=dict[h.Node, "tuple[ScalarValue, ...] | _Operation | None"]
+    )
+    """What nodes are, whatever the counters are: values, operations, or None for what is never known."""
+
+    def with_counters(self, counters: Mapping[h.Node, Values]) -> KnownValues:
+        """What is known where counters have other values. Loops are executed turn by turn."""
+        return KnownValues(self.types, self.forks, counters, _formulas=self._formulas)
 
     @property
     def threads(self) -> int:
@@ -45,6 +61,10 @@ class KnownValues:
         """The value in each thread; None if it is not known."""
         found = self._of(node, _DEPTH)
         return found * self.threads if found is not None and len(found) == 1 else found
+
+    def shortest(self, node: h.Node) -> tuple[ScalarValue, ...] | None:
+        """The value in each thread, or only one if it does not depend on the thread; None if it is not known."""
+        return self._of(node, _DEPTH)
 
     def common(self, node: h.Node) -> ScalarValue | None:
         """The value that all threads have; None if there is no such value, or if it is not known."""
@@ -64,12 +84,18 @@ class KnownValues:
         if node in self.counters:
             value = self.counters[node]
             return value if isinstance(value, tuple) else (value,)
+        if node not in self._formulas:
+            self._formulas[node] = self._formula(node)
+        formula = self._formulas[node]
+        return self._computed(formula, depth) if isinstance(formula, _Operation) else formula
+
+    def _formula(self, node: h.Node) -> tuple[ScalarValue, ...] | _Operation | None:
         if isinstance(node, h.ThreadID) and node.fork in self.forks:
             return self._numbers(node.fork)
         constant = _constant(node)
         if constant is not None:
             return (constant,)
-        return self._computed(node, depth) if isinstance(node, h.ScalarNode) else None
+        return self._operation(node) if isinstance(node, h.ScalarNode) else None
 
     def _numbers(self, fork: h.Node) -> tuple[ScalarValue, ...]:
         factors = self._factors()
@@ -77,22 +103,27 @@ class KnownValues:
         inside = prod(factors[at + 1 :])
         return tuple(it // inside % factors[at] for it in range(self.threads))
 
-    def _computed(self, node: h.AnyScalarNode, depth: int) -> tuple[ScalarValue, ...] | None:
+    def _operation(self, node: h.AnyScalarNode) -> _Operation | None:
         operands, result = predecessors(node), self.types.get(node)
         types = [it for it in map(self.types.get, operands) if isinstance(it, (h.Bool, h.Integer))]
         if not isinstance(result, (h.Bool, h.Integer)) or len(types) < len(operands):
             return None
-        values = [self._of(it, depth) for it in operands]
-        given = [it for it in values if it is not None]
-        if len(given) < len(operands):
-            return None
         try:
-            compute = kernel(node, types, result)
+            return _Operation(operands, kernel(node, types, result))
         except UnknownOperation:
             return None
+
+    def _computed(self, operation: _Operation, depth: int) -> tuple[ScalarValue, ...] | None:
+        given: list[tuple[ScalarValue, ...]] = []
+        for operand in operation.operands:
+            values = self._of(operand, depth)
+            if values is None:
+                return None
+            given.append(values)
         count = max(map(len, given))
-        wide = [it * count if len(it) == 1 else it for it in given]
-        return tuple(compute(*it) for it in zip(*wide, strict=True))
+        if count == 1:
+            return (operation.compute(*(it[0] for it in given)),)
+        return tuple(map(operation.compute, *(it * count if len(it) == 1 else it for it in given)))
 
 
 def _constant(node: h.Node) -> ScalarValue | None:

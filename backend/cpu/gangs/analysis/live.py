@@ -51,7 +51,7 @@ class Knowledge:
 
     def in_turn(self, level: Level, turn: Turn) -> Knowledge:
         """What is known in one turn of a loop."""
-        values = KnownValues(self.values.types, self.values.forks, {**self.values.counters, **turn.counters})
+        values = self.values.with_counters({**self.values.counters, **turn.counters})
         return Knowledge(self.placed, self.body, values, {**self.unrolled, level: turn})
 
     def _joined(self, item: Item) -> Sequence[Truth]:

@@ -80,7 +80,8 @@ def find_own_rows(
     found = turns_together(placed, forks, level, outside) if accesses else None
     if found is None or len(found) < 2:
         return []
-    known = [KnownValues(placed.types, forks, {**outside, **it.counters}) for it in found]
+    before = KnownValues(placed.types, forks, outside)
+    known = [before.with_counters({**outside, **it.counters}) for it in found]
     rows = (_rows(placed, level, storage, nodes, known) for storage, nodes in accesses.items())
     return [it for it in rows if it is not None]
 
