@@ -1,7 +1,7 @@
 """Times a nest beside NumPy, kernels by hand and what the machine does at most. Results are compared first.
 
-Rounds are interleaved, and the fastest one of each way counts: other processes can only slow one down. All times leave
-out what copies to and from a GPU take.
+Rounds are interleaved, and medians of them count. Where others use the machine, it changes from round to round: each
+time is taken by the pace of its round. All times leave out what copies to and from a GPU take.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from math import inf
+from operator import truediv
 from random import Random
 from statistics import median
 from typing import Any
@@ -61,8 +62,8 @@ class Run:
 
 @dataclass(slots=True)
 class Row:
-    """A nest that was measured. Seconds are those of the fastest round of each way, `medians` of the middle one;
-    `limits` are bytes and operations a second.
+    """A nest that was measured. Seconds are those of each way in a round like most of them, `shortest` those of its
+    fastest round; `limits` are bytes and operations a second.
     """
 
     name: str
@@ -74,7 +75,7 @@ class Row:
     operations: int
     decisions: dict[str, str]
     seconds: dict[str, float] = field(default_factory=dict[str, float])
-    medians: dict[str, float] = field(default_factory=dict[str, float])
+    shortest: dict[str, float] = field(default_factory=dict[str, float])
     limits: dict[str, float] = field(default_factory=dict[str, float])
     attempts: dict[str, int] = field(default_factory=dict[str, int])
     compiling: list[float] = field(default_factory=list[float])
@@ -127,15 +128,29 @@ def measured(problem: Problem, lowered: Mapping[str, LoweredNest], tuned: TunedN
     with Bench(run.device, values, contract=run.contract, form="plain", patience=60.0) as bench:
         try:
             ways = _ways(problem, data, lowered, bench, run, fitting, kernels)
-            samples = _rounds(ways, run, limits.measure)
+            samples, rates = _rounds(ways, run, limits.measure)
         finally:
             limits.close()
             for it in kernels:
                 it.close()
-    row.seconds = {name: min(it) for name, it in samples.items()}
-    row.medians = {name: median(it) for name, it in samples.items()}
-    row.limits = limits.best
+    usual = usual_times({**samples, **{name: [1 / it for it in its] for name, its in rates.items()}})
+    row.seconds = {name: usual[name] for name in samples}
+    row.shortest = {name: min(it) for name, it in samples.items()}
+    row.limits = {name: 1 / usual[name] for name in rates}
     return row
+
+
+def usual_times(samples: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """What each takes in a round like most of them, of times in rounds; of what has fewer times, these are of the first
+    rounds.
+
+    The pace of a round is the median of what each takes in it, as a share of its own median.
+    """
+    own = {name: median(it) for name, it in samples.items()}
+    rounds = max(map(len, samples.values()), default=0)
+    whole = [name for name, it in samples.items() if len(it) == rounds]
+    paces = [median(samples[name][at] / own[name] for name in whole) for at in range(rounds)]
+    return {name: median(map(truediv, it, paces)) for name, it in samples.items()}
 
 
 def _fitting(problem: Problem, data: TrialData, run: Run, notes: list[str]) -> Iterator[HandWritten]:
@@ -208,19 +223,24 @@ def _timed(call: Callable[[], object]) -> Way:
     return seconds
 
 
-def _rounds(ways: Mapping[str, Way], run: Run, limits: Callable[[], None]) -> dict[str, list[float]]:
-    """The seconds of each way in each round; once only for a kernel by hand that is far from the best of them.
+def _rounds(
+    ways: Mapping[str, Way], run: Run, limits: Callable[[], Mapping[str, float]]
+) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+    """The seconds of each way in each round, once only for a kernel by hand that is far from the best of them; and the
+    rates of the device in each round.
 
     Ways are in another order in each round, since the second of two finds some of its data in the caches.
     """
     samples: dict[str, list[float]] = {name: [] for name in ways}
+    rates: dict[str, list[float]] = {}
     for number in range(run.rounds):
-        limits()
+        for name, rate in limits().items():
+            rates.setdefault(name, []).append(rate)
         best = min((min(it) for name, it in samples.items() if it and name.startswith(SHADERS)), default=inf)
         for name, way in Random(number).sample(list(ways.items()), len(ways)):
             if not (name.startswith(SHADERS) and samples[name] and samples[name][0] > _HOPELESS * best):
                 samples[name].append(_repeated(way))
-    return samples
+    return samples, rates
 
 
 def _repeated(way: Way) -> float:

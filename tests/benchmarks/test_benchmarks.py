@@ -25,7 +25,7 @@ from benchmarks.runner import Effort, Measurement, measure  # noqa: E402
 from benchmarks.schedules import __main__ as schedules_command  # noqa: E402
 from benchmarks.schedules.bars import bars_of, bars_of_all  # noqa: E402
 from benchmarks.schedules.decisions import FOLDER, read  # noqa: E402
-from benchmarks.schedules.measuring import Row  # noqa: E402
+from benchmarks.schedules.measuring import Row, usual_times  # noqa: E402
 from benchmarks.schedules.problems import problems as nests  # noqa: E402
 from benchmarks.tuning import __main__ as tuning_command  # noqa: E402
 from benchmarks.tuning.replay import Replay  # noqa: E402
@@ -259,7 +259,7 @@ def test_a_nest_is_tuned_beside_numpy(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     (row,) = json.loads(file.read_text())["nests"]
     assert row["name"] == "row sums"
-    assert {"tuned", "by hand", "NumPy"} <= row["seconds"].keys() == row["medians"].keys()
+    assert {"tuned", "by hand", "NumPy"} <= row["seconds"].keys() == row["shortest"].keys()
     assert all(it > 0 for it in row["seconds"].values())
 
 
@@ -302,6 +302,13 @@ def test_bars_are_ratios_of_one_row() -> None:
     _, usual, longest = bars_of_all([row])
     assert (usual.figure, usual.holds, longest.figure, longest.holds) == (0.2, True, 4.0, False)
     assert "of 3, beside 2 that failed" in usual.what
+
+
+def test_the_pace_of_a_round_is_no_ones_time() -> None:
+    """In the second of three rounds the machine takes twice as long, and in the third one `b` alone does."""
+    found = usual_times({"a": [1.0, 2.0, 1.0], "b": [3.0, 6.0, 6.0], "c": [5.0, 10.0, 5.0], "once": [8.0]})
+    assert found == pytest.approx({"a": 1.0, "b": 3.0, "c": 5.0, "once": 8.0})
+    assert usual_times({}) == {}
 
 
 def test_bars_of_a_gpu_in_hardware() -> None:
