@@ -108,6 +108,7 @@ def test_types_that_wgsl_lacks_are_refused(type: str) -> None:
         grid_module(kernel(text, 0, 0), 64)
 
 
+@pytest.mark.usefixtures("needs_gpu")
 def test_f64_is_refused_by_the_name_of_its_value() -> None:
     file = load_hercules(
         "fn f(a: f64) -> f64 { one = constant(f64 1)\n more = add(a, one)\n done = return(start, more) }"
