@@ -16,8 +16,8 @@ from typing import Final
 
 from ..ir.schedule.nodes import Buffering, Decisions, Execution, Keep, Level, LevelName, Load, Location, Stage, Store
 from ..transforms.schedule.tiles import whole_padding
-from .choices import Facts, with_workgroups
-from .level_patterns import Levels, part_factors
+from .choices import Facts, joined_by_invocations, with_workgroups
+from .level_patterns import MOST_SHARED, Levels, part_factors
 
 _VECTORS: Final = (1, 2, 4)
 """The vectors that the invocations along a dimension fill."""
@@ -55,6 +55,13 @@ _ROWS_AT_ONCE: Final = (4, 8)
 """Vectors of a row, and rows, that are written out where whole rows are gone through."""
 _LENGTHS: Final = (512, 2048, 8192)
 """Elements of a row for which one workgroup carries values."""
+_PARTS_AT_ONCE: Final = (2, 4, 8)
+"""Parts that are read at the same time."""
+_TURNS_OF_PART: Final = (256, 1024, 4096)
+_ROWS_OF_PART: Final = (4, 16)
+"""The vectors of a part of a row, and the rows of a part that has several."""
+_FEWEST_GROUPS: Final = 4
+"""Workgroups that there are at least where each has several rows."""
 _MOST_SUMS: Final = 32
 """Rows and columns make at most as many outputs: more do not fit in registers."""
 
@@ -348,6 +355,46 @@ def _along_reduction(facts: Facts, free: list[str], along: str) -> Iterator[Deci
             levels[along] = (Level(Execution.LOOP, None), *tree_level(unrolled), Level(Execution.INVOCATION, lanes))
             if free:
                 levels[free[-1]] = (*levels[free[-1]], *_looped(turns))
+            yield facts.with_levels(Decisions((), ()), levels)
+
+
+def parts_at_once(facts: Facts) -> Iterator[Decisions]:
+    """Reductions along the rows of an input that is read once, of which each workgroup goes through several parts at
+    the same time, each from end to end: a processor fetches each of them ahead, and so has more loads on the way than
+    of one part. They are parts of a row, which several workgroups share where that is legal, or several rows each.
+    """
+    free = [it for it in facts.extents if it not in facts.carried]
+    for along in sorted(facts.in_parts):
+        if _is_along_rows(facts, along):
+            for count, vectors in product(_PARTS_AT_ONCE, _VECTORS[:2]):
+                yield from _parts_of_row(facts, along, free, count, vectors * facts.lanes)
+                if free:
+                    yield from _parts_of_rows(facts, along, free, count, vectors * facts.lanes)
+
+
+def _is_along_rows(facts: Facts, along: str) -> bool:
+    """Whether the elements of some input are loaded once each, along rows in one dimension."""
+    loads = [it for it in facts.plain.scope.values.values() if isinstance(it, Load) and it.subscripts]
+    names = [[[term.name for term in it.terms] for it in load.subscripts] for load in loads]
+    return any(its[-1] == [along] and {name for it in its for name in it} == set(facts.extents) for its in names)
+
+
+def _parts_of_row(facts: Facts, along: str, free: list[str], count: int, lanes: int) -> Iterator[Decisions]:
+    for turns in _TURNS_OF_PART:
+        if count * turns * lanes <= min(MOST_SHARED, facts.extents[along] // 2):
+            inner = (Level(Execution.TREE, count), Level(Execution.LOOP, turns), Level(Execution.INVOCATION, lanes))
+            levels = spread(facts, free)
+            yield facts.with_levels(Decisions((), ()), levels | {along: (Level(Execution.LOOP, None), *inner)})
+            shared = {along: (Level(Execution.PARTIAL, None), *inner)}
+            yield from joined_by_invocations(facts, facts.with_levels(Decisions((), ()), levels | shared))
+
+
+def _parts_of_rows(facts: Facts, along: str, free: list[str], count: int, lanes: int) -> Iterator[Decisions]:
+    for turns in _ROWS_OF_PART:
+        if count * turns <= facts.extents[free[-1]] // _FEWEST_GROUPS and lanes <= facts.extents[along]:
+            levels = spread(facts, free)
+            levels[free[-1]] = (*levels[free[-1]], Level(Execution.UNROLLED, count), Level(Execution.LOOP, turns))
+            levels[along] = (Level(Execution.LOOP, None), Level(Execution.INVOCATION, lanes))
             yield facts.with_levels(Decisions((), ()), levels)
 
 

@@ -406,7 +406,7 @@ def other_sharing(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
                 yield facts.with_levels(decisions, {**levels, name: (atomic, *its)})
             shared = facts.with_levels(decisions, {**levels, name: (Level(Execution.PARTIAL, None), *its)})
             yield shared
-            yield from _joined_by_invocations(facts, shared)
+            yield from joined_by_invocations(facts, shared)
 
 
 def _within_workgroup(levels: Levels) -> Levels | None:
@@ -417,7 +417,7 @@ def _within_workgroup(levels: Levels) -> Levels | None:
     return tuple(rest) if first.execution is Execution.LOOP else None
 
 
-def _joined_by_invocations(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
+def joined_by_invocations(facts: Facts, decisions: Decisions) -> Iterator[Decisions]:
     """Decisions with as many invocations as there are parts to join, up to a subgroup or two."""
     levels = facts.levels(decisions)
     parts = {name: size for name, size in facts.parts(levels).items() if size > _FEW_PARTS}

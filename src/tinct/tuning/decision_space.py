@@ -13,11 +13,11 @@ from typing import Final
 from ..base.cached import cached_property
 from ..ir.limits import MOST_WORKGROUPS
 from ..ir.schedule.nodes import Decisions, Execution, Keep, Level, LevelName, Load, Location
-from ..transforms.schedule.decided import Decided
+from ..transforms.schedule.decided import WRITTEN_OUT, Decided
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.stages import stages_of
 from ..transforms.schedule.tasks import Carry
-from .blocks import blocks, by_turns, passes, tree_level, unrolled_level, whole_rows, windows
+from .blocks import blocks, by_turns, parts_at_once, passes, tree_level, unrolled_level, whole_rows, windows
 from .choices import CHOICES, MOVES, Facts, other_peels, other_sharing, sequential
 from .hardware_blocks import streams, tiles
 from .level_patterns import Levels
@@ -110,13 +110,14 @@ class DecisionSpace:
     def starts(self) -> Sequence[Decisions]:
         """Points that were good before, the structured one that costs least, one with invocations for each element of
         the outputs, where these are few, the one whose workgroups share the reductions that costs least, one with a
-        workgroup for each row, blocks of a stencil, whole rows, blocks by turns, and blocks that fit. For a GPU in
-        software, several structured ones, and what costs least first: loads decide how long a point takes, and are well
-        known.
+        workgroup for each row, blocks of a stencil, whole rows, parts of reductions, blocks by turns, and blocks
+        that fit. For a GPU in software, several structured ones, and what costs least first: loads decide how long a
+        point takes, and are well known.
         """
         is_software = self.facts.gpu == "software"
         structured = sorted(self.structured(), key=self._expected)
         others = (self.simple(), self.shared(), self.by_rows(), *self.windowed(), *self.across_rows())
+        others = (*others, *self.by_parts())
         others = (*others, *self.by_turns(structured), *self.fitting(structured))
         made = (*structured[: _MOST_LARGE if is_software else 1], *others)
         legal = list(self._legal(made))
@@ -191,6 +192,19 @@ class DecisionSpace:
         made = map(self.facts.within_limits, whole_rows(self.facts))
         points = sorted(dict.fromkeys(self._legal(made)), key=self._expected)
         return points[:_MOST_ACROSS]
+
+    def by_parts(self) -> Sequence[Decisions]:
+        """For each number of parts of a reduction that a processor reads at the same time, the point that costs least.
+        The model does not know how many loads a processor has on the way.
+        """
+        if self.facts.gpu is not None:
+            return []
+        points = sorted(self._legal(map(self.facts.within_limits, parts_at_once(self.facts))), key=self._expected)
+        firsts: dict[int, Decisions] = {}
+        for point in points:
+            levels = (it for its in self.facts.levels(point).values() for it in its)
+            firsts.setdefault(prod(it.factor or 1 for it in levels if it.execution in WRITTEN_OUT), point)
+        return list(firsts.values())
 
     def by_turns(self, points: Iterable[Decisions]) -> Sequence[Decisions]:
         """The first of some points, of different shapes, whose blocks load what lies in storage in the order in which

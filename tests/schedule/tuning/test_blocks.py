@@ -13,7 +13,7 @@ from tinct.ir.schedule.nodes import Execution, LevelName
 from tinct.ir.schedule.text import parse_decisions, print_decisions
 from tinct.transforms.schedule.decided import Decided
 from tinct.transforms.schedule.tasks import Carry
-from tinct.tuning.blocks import blocks, passes, whole_rows, windows
+from tinct.tuning.blocks import blocks, parts_at_once, passes, whole_rows, windows
 from tinct.tuning.choices import Facts
 from tinct.tuning.cost import cost_of
 from tinct.tuning.decision_space import DecisionSpace
@@ -330,6 +330,50 @@ def test_reductions_across_rows_begin_with_whole_rows() -> None:
             assert facts.decided(point).looped(carry)
         assert space.across_rows()
         assert set(space.across_rows()) <= set(space.starts())
+
+
+def test_long_reductions_begin_with_parts_that_are_read_at_the_same_time() -> None:
+    """Parts lie apart: the loop is inside of the tree. A search begins with one point for each number of parts."""
+    nest = Nest("sum")
+    i = nest.dim("n", name="i")
+    nest.store("y", nest.reduce("+", nest.load("x", "f32", [i]), on=[i]), [])
+    facts = Facts(nest.ir, {"n": 1 << 24}, reassociate=True, lanes=8)
+    space = DecisionSpace(facts, lambda it: cost_of(it, ASSUMED))
+    points = [it for it in parts_at_once(facts) if space.is_legal(it)]
+    assert points
+    for point in points:
+        strides = facts.decided(point).strides("i")
+        kinds = {it.execution: strides[LevelName("i", at)] for at, it in enumerate(facts.levels(point)["i"]) if at}
+        assert kinds[Execution.TREE] > kinds[Execution.LOOP] > kinds[Execution.INVOCATION] == 1
+    chosen = space.by_parts()
+    trees = [it.factor for at in chosen for it in facts.levels(at)["i"] if it.execution is Execution.TREE]
+    assert sorted(map(int, trees)) == [2, 4, 8]
+    assert set(chosen) <= set(space.starts())
+    others = (
+        replace(facts, sizes={"n": 4096}),
+        replace(facts, reassociate=False),
+        space_of({"m": 99, "n": 77, "inner": 1 << 20}).facts,
+    )
+    assert not any(list(parts_at_once(it)) for it in others)
+    assert DecisionSpace(replace(facts, gpu="software"), lambda it: cost_of(it, ASSUMED)).by_parts() == []
+
+
+def test_sums_of_rows_begin_with_rows_that_are_read_at_the_same_time() -> None:
+    nest = Nest("row_sums")
+    i, j = nest.dim("rows", name="i"), nest.dim("columns", name="j")
+    nest.store("y", nest.reduce("+", nest.load("x", "f32", [i, j]), on=[j]), [i])
+    facts = Facts(nest.ir, {"rows": 4096, "columns": 4096}, reassociate=True, lanes=8)
+    space = DecisionSpace(facts, lambda it: cost_of(it, ASSUMED))
+    chosen = space.by_parts()
+    assert len(chosen) == 3
+    for point in chosen:
+        first, rows, turns = facts.levels(point)["i"]
+        kinds = first.execution, rows.execution, turns.execution
+        assert kinds == (Execution.WORKGROUP, Execution.UNROLLED, Execution.LOOP)
+        assert [str(it.dimension) for it in point.order] == ["i", "j", "i"]
+        assert point.order[-1] == LevelName("i", 1)
+    few = replace(facts, sizes={"rows": 7, "columns": 4096})
+    assert not list(parts_at_once(few))
 
 
 def test_what_is_read_again_or_along_rows_has_no_such_points() -> None:
