@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import and_
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.analyses import Loop
@@ -109,7 +108,7 @@ class _Turns:
                 return None
             stay = [bool(it) != leaves for it in outcomes]
             if len(stay) > 1:
-                comes = tuple(map(and_, comes, stay))
+                comes = tuple(it and stays for it, stays in zip(comes, stay, strict=True))
             if not (any(comes) and any(stay)):
                 return found
             counters = self._counters(phis, known, is_first=False)
