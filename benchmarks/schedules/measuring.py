@@ -1,7 +1,7 @@
 """Times a nest beside NumPy, kernels by hand and what the machine does at most. Results are compared first.
 
-Rounds are interleaved, and medians of them count. Where others use the machine, it changes from round to round: each
-time is taken by the pace of its round. All times leave out what copies to and from a GPU take.
+Rounds are interleaved, and medians of them count. Where others use the machine, its pace changes from round to round:
+each time is divided by the pace of its round. All times leave out what copies to and from a GPU take.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from math import inf
-from operator import truediv
 from random import Random
 from statistics import median
 from typing import Any
@@ -26,7 +25,7 @@ from tinct.buffers import buffer_elements
 from tinct.ir.schedule.text import print_decisions
 from tinct.nests import TunedNest
 from tinct.nests.lowered import LoweredNest
-from tinct.tuning.bench import Bench
+from tinct.tuning.bench import Bench, paired_times
 from tinct.tuning.nest_jobs import job_of
 from tinct.tuning.rejected import Rejected, first_line
 from tinct.tuning.trial_data import TrialData
@@ -141,16 +140,14 @@ def measured(problem: Problem, lowered: Mapping[str, LoweredNest], tuned: TunedN
 
 
 def usual_times(samples: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """What each takes in a round like most of them, of times in rounds; of what has fewer times, these are of the first
-    rounds.
-
-    The pace of a round is the median of what each takes in it, as a share of its own median.
+    """What each takes in a round like most of them (see `paired_times`), of times in rounds; the median of what was not
+    timed in all rounds. Times are shares of their own median first: they differ by orders of magnitude.
     """
     own = {name: median(it) for name, it in samples.items()}
     rounds = max(map(len, samples.values()), default=0)
     whole = [name for name, it in samples.items() if len(it) == rounds]
-    paces = [median(samples[name][at] / own[name] for name in whole) for at in range(rounds)]
-    return {name: median(map(truediv, it, paces)) for name, it in samples.items()}
+    shares = paired_times([[it / own[name] for it in samples[name]] for name in whole])
+    return own | {name: own[name] * share for name, share in zip(whole, shares, strict=True)}
 
 
 def _fitting(problem: Problem, data: TrialData, run: Run, notes: list[str]) -> Iterator[HandWritten]:

@@ -327,19 +327,17 @@ def whole_rows(facts: Facts) -> Iterator[Decisions]:
 
 
 def _is_across_rows(facts: Facts, along: str, across: str) -> bool:
-    """Whether the elements of some input are loaded once each, along rows in one dimension, and from row to row in
-    another.
-    """
-    loads = [it for it in facts.plain.scope.values.values() if isinstance(it, Load) and it.subscripts]
-    for load in loads:
-        *rest, last = [[term.name for term in it.terms] for it in load.subscripts]
-        if (
-            last == [along]
-            and [across] in rest
-            and {along, *(name for it in rest for name in it)} == set(facts.extents)
-        ):
-            return True
-    return False
+    """Whether an input that is read once is read along rows in one dimension, and from row to row in another."""
+    return any(last == [along] and [across] in rest for *rest, last in _read_once(facts))
+
+
+def _read_once(facts: Facts) -> Iterator[list[list[str]]]:
+    """The dimensions in each subscript of the inputs whose elements are loaded once each."""
+    for load in facts.plain.scope.values.values():
+        if isinstance(load, Load) and load.subscripts:
+            names = [[term.name for term in it.terms] for it in load.subscripts]
+            if {name for its in names for name in its} == set(facts.extents):
+                yield names
 
 
 def _from_carried(facts: Facts, levels: Mapping[str, Levels]) -> Decisions:
@@ -365,18 +363,11 @@ def parts_at_once(facts: Facts) -> Iterator[Decisions]:
     """
     free = [it for it in facts.extents if it not in facts.carried]
     for along in sorted(facts.in_parts):
-        if _is_along_rows(facts, along):
+        if any(its[-1] == [along] for its in _read_once(facts)):
             for count, vectors in product(_PARTS_AT_ONCE, _VECTORS[:2]):
                 yield from _parts_of_row(facts, along, free, count, vectors * facts.lanes)
                 if free:
                     yield from _parts_of_rows(facts, along, free, count, vectors * facts.lanes)
-
-
-def _is_along_rows(facts: Facts, along: str) -> bool:
-    """Whether the elements of some input are loaded once each, along rows in one dimension."""
-    loads = [it for it in facts.plain.scope.values.values() if isinstance(it, Load) and it.subscripts]
-    names = [[[term.name for term in it.terms] for it in load.subscripts] for load in loads]
-    return any(its[-1] == [along] and {name for it in its for name in it} == set(facts.extents) for its in names)
 
 
 def _parts_of_row(facts: Facts, along: str, free: list[str], count: int, lanes: int) -> Iterator[Decisions]:

@@ -117,8 +117,7 @@ class DecisionSpace:
         is_software = self.facts.gpu == "software"
         structured = sorted(self.structured(), key=self._expected)
         others = (self.simple(), self.shared(), self.by_rows(), *self.windowed(), *self.across_rows())
-        others = (*others, *self.by_parts())
-        others = (*others, *self.by_turns(structured), *self.fitting(structured))
+        others = (*others, *self.by_parts(), *self.by_turns(structured), *self.fitting(structured))
         made = (*structured[: _MOST_LARGE if is_software else 1], *others)
         legal = list(self._legal(made))
         if is_software:
@@ -126,6 +125,11 @@ class DecisionSpace:
         elif self.facts.gpu is None:
             legal = list(map(self._without_tails, legal))
         return list(dict.fromkeys((*self._legal(self.kept), *legal)))
+
+    def _ranked(self, points: Iterable[Decisions]) -> list[Decisions]:
+        """Those that are legal, with no more workgroups than a dispatch may have; first those that cost least."""
+        made = map(self.facts.within_limits, points)
+        return sorted(dict.fromkeys(self._legal(made)), key=self._expected)
 
     def _expected(self, point: Decisions) -> float:
         return self.cost(point).expected
@@ -172,8 +176,7 @@ class DecisionSpace:
         """Blocks of a stencil that load each element once for several outputs: those that cost least, and of each kind
         the two shapes that cost least. Costs are too close to tell which is the fastest.
         """
-        made = map(self.facts.within_limits, windows(self.facts))
-        points = sorted(self._legal(made), key=self._expected)
+        points = self._ranked(windows(self.facts))
         close = [it for it in points if self._expected(it) <= _CLOSE * self._expected(points[0])]
         firsts: dict[Hashable, dict[Hashable, Decisions]] = {}
         for point in close:
@@ -189,9 +192,7 @@ class DecisionSpace:
         """
         if self.facts.gpu == "hardware":
             return []
-        made = map(self.facts.within_limits, whole_rows(self.facts))
-        points = sorted(dict.fromkeys(self._legal(made)), key=self._expected)
-        return points[:_MOST_ACROSS]
+        return self._ranked(whole_rows(self.facts))[:_MOST_ACROSS]
 
     def by_parts(self) -> Sequence[Decisions]:
         """For each number of parts of a reduction that a processor reads at the same time, the point that costs least.
@@ -199,9 +200,8 @@ class DecisionSpace:
         """
         if self.facts.gpu is not None:
             return []
-        points = sorted(self._legal(map(self.facts.within_limits, parts_at_once(self.facts))), key=self._expected)
         firsts: dict[int, Decisions] = {}
-        for point in points:
+        for point in self._ranked(parts_at_once(self.facts)):
             levels = (it for its in self.facts.levels(point).values() for it in its)
             firsts.setdefault(prod(it.factor or 1 for it in levels if it.execution in WRITTEN_OUT), point)
         return list(firsts.values())

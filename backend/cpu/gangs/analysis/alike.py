@@ -61,15 +61,14 @@ def turns(
         return None
     if not isinstance(loop, Loop) or not isinstance(exit, h.If) or len(loop.latches) != 1:
         return None
-    turns_of = _Turns(placed, forks, loop, exit, outside, most)
-    # whether there are too many is found sooner than what all counters are in each of them
-    deciding = turns_of.with_counters(turns_of.deciding)
-    return None if deciding is None else turns_of.with_counters(turns_of.phis)
+    execution = _Execution(placed, forks, loop, exit, outside, most)
+    # whether there are too many turns is found sooner than what all counters are in each of them
+    return None if execution.turns(execution.deciding) is None else execution.turns(execution.phis)
 
 
 @dataclass(frozen=True)
-class _Turns:
-    """The turns of a loop that has one latch and is left at its header, at most `most` of them."""
+class _Execution:
+    """Executes a loop that has one latch and is left at its header, for at most `most` turns."""
 
     placed: Placement
     forks: Sequence[h.Fork]
@@ -95,7 +94,7 @@ class _Turns:
                 pending += predecessors(node) if is_own else ()
         return [it for it in self.phis if it in found]
 
-    def with_counters(self, phis: Sequence[h.Phi]) -> list[Turn] | None:
+    def turns(self, phis: Sequence[h.Phi]) -> list[Turn] | None:
         """The turns, with what some of the counters are in each; None if there are more, or if they are not known."""
         known = KnownValues(self.placed.types, self.forks, self.outside)
         comes, found, leaves = (True,) * known.threads, list[Turn](), self._leaves

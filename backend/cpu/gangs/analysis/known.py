@@ -21,7 +21,7 @@ _DEPTH = 60
 
 
 Values: TypeAlias = "int | tuple[ScalarValue, ...]"
-"""The value of a counter: one for all threads, also as a tuple, or one for each."""
+"""The value of a counter: one for all threads, by itself or in a tuple, or one for each."""
 
 
 @dataclass(frozen=True, slots=True)
