@@ -147,6 +147,8 @@ _SURELY_INSIDE = 2.0**30
 
 def multiply_add(ops: Ops, type: h.Type, factors: tuple[str, str], rest: str) -> str:
     """`a * b + rest`, rounded once if that is faster on the machine, else twice."""
+    if ops.lanes > 1:
+        ops.out.note_sum()
     return ops.intrinsic("llvm.fmuladd", llvm_type(type), *factors, rest)
 
 

@@ -84,6 +84,14 @@ def seconds_of(value: object) -> float | None:
     return float(seconds) if seconds < _ENDLESS else math.inf
 
 
+def search_time_of(seconds: object) -> float:
+    """How long to search: a positive number of seconds, fewer than 20 days."""
+    found = seconds_of(seconds)
+    if found is None or found == math.inf:
+        raise InputError(f"seconds is a number above 0, and below {_ENDLESS:.0f} (20 days), not {shown(seconds)}")
+    return found
+
+
 def count_of(value: object, what: str) -> int:
     """A whole number."""
     try:

@@ -107,6 +107,8 @@ def test_a_kernel(run_tinct: Tinct, kernel: Path) -> None:
         (["NEST", "--where", "true"], "--where is for kernels"),
         (["NEST", "--sizes", "n=8", "--seconds", "0"], "--seconds"),
         (["NEST", "--sizes", "n=8", "--seconds", "inf"], "seconds is a number above 0"),
+        (["NEST", "--sizes", "n=8", "--seconds", "1e10"], "below 1728000 (20 days), not 10000000000.0"),
+        (["KERNEL", "--override", "width=8", "--seconds", "1e300"], "below 1728000 (20 days), not 1e+300"),
         (["NEST", "--sizes", "n=8", "--seed", "-1"], "--seed"),
         (["KERNEL"], "give --override"),
         (["KERNEL", "--override", "width"], "--override takes NAME=VALUES"),

@@ -22,6 +22,7 @@ HEAD = """
 @group(0) @binding(1) var<storage, read_write> y: array<u32>;
 @group(0) @binding(2) var<storage, read_write> counts: array<atomic<u32>, 200>;
 var<workgroup> own: array<atomic<u32>, 200>;
+var<workgroup> tile: array<u32, 200>;
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) t: u32) {
     _ = &x; _ = &y; _ = &counts;
@@ -36,6 +37,20 @@ OWN = """for (var bin = t; bin < 200u; bin += 64u) { atomicStore(&own[bin], x[bi
     }
     workgroupBarrier();
     for (var bin = t; bin < 200u; bin += 64u) { y[200u * (id.x / 64u) + bin] = atomicLoad(&own[bin]); }"""
+TILE = """for (var at = t; at < 200u; at += 64u) { tile[at] = 7u * at; }
+    workgroupBarrier();
+    for (var row = 0u; row < 3u; row++) {
+        for (var at = t; at < 33u; at += 64u) { if CONDITION { tile[PLACE] = x[id.x + row]; } }
+    }
+    workgroupBarrier();
+    for (var at = t; at < 200u; at += 64u) { y[200u * (id.x / 64u) + at] = tile[at]; }"""
+TILES = (
+    TILE.replace("CONDITION", "true").replace("PLACE", "x[0] % 3u + row * 47u + at"),
+    TILE.replace("CONDITION", "at > 2u").replace("PLACE", "x[0] % 3u + row * 40u + at - 3u"),
+    TILE.replace("CONDITION", "x[id.x] % 3u != 0u").replace("PLACE", "x[0] % 3u + row * 43u + at"),
+    TILE.replace("CONDITION", "at % 8u < 5u").replace("PLACE", "x[0] % 3u + 150u + at"),
+)
+"""What some lanes store to a tile, beside elements that stay as they were."""
 OPERATIONS = ("Add", "Sub", "And", "Or", "Xor", "Min", "Max", "Exchange")
 TARGETS = ["x86-64-v2", "x86-64-v3", "x86-64-v4"]
 
@@ -55,7 +70,7 @@ def results(compiled: CompiledKernel, elements: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize("cpu_target", TARGETS, indirect=True)
-@pytest.mark.parametrize("body", [SOME, EVERY_SECOND, *(OWN.replace("OPERATION", it) for it in OPERATIONS)])
+@pytest.mark.parametrize("body", [SOME, EVERY_SECOND, *TILES, *(OWN.replace("OPERATION", it) for it in OPERATIONS)])
 @pytest.mark.usefixtures("cpu_target")
 def test_lanes_store_what_single_invocations_do(body: str) -> None:
     gang, lane = kernel(body), kernel(body, "lane")
@@ -93,6 +108,16 @@ def test_every_second_word_is_stored_by_itself(monkeypatch: pytest.MonkeyPatch) 
     text = kernel(EVERY_SECOND).llvm(optimised=False)
     assert "masked.store" not in text
     assert text.count("store i32 ") == current_target().vector_bytes // 4
+
+
+@pytest.mark.parametrize("cpu_target", TARGETS, indirect=True)
+@pytest.mark.parametrize(("time", "are_kept"), [(2.0, True), (0.1, False)])
+@pytest.mark.usefixtures("cpu_target")
+def test_whole_vectors_are_stored_to_tiles(monkeypatch: pytest.MonkeyPatch, time: float, *, are_kept: bool) -> None:
+    """Where masked stores are slow: in lanes that do not store, as they were."""
+    set_masked_store(monkeypatch, time)
+    text = kernel(TILES[0]).llvm(optimised=False)
+    assert ("label %kept" in text) == are_kept
 
 
 @pytest.mark.parametrize("operation", OPERATIONS[:-1])

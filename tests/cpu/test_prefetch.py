@@ -37,6 +37,12 @@ def test_rows_far_apart_are_prefetched(place: str, is_far: bool) -> None:
     assert (SECOND_CACHE in code) == is_far
 
 
+@pytest.mark.parametrize(("rows", "is_far"), [("64u", False), ("65u", True), ("arrayLength(&y)", True)])
+def test_short_loops_do_not_prefetch_what_lies_behind_them(rows: str, is_far: bool) -> None:
+    code = tinct.load(text("row * 1024u + id.x", rows)).compilation("main", {}).cpu.llvm(optimised=False)
+    assert (SECOND_CACHE in code) == is_far
+
+
 def test_loops_downwards_prefetch_downwards() -> None:
     code = tinct.load(text("(99u - row) * 1024u + id.x")).compilation("main", {}).cpu.llvm(optimised=False)
     assert f"i64 {-32 * 4096}" in code

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from math import inf
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import count_of, flag_of, mapping_of, name_of, seconds_of, text_of
+from ..arguments import count_of, flag_of, mapping_of, name_of, search_time_of, seconds_of, text_of
 from ..base.errors import InputError
 from ..ir.dataflow.nodes import NestShader
 from ..ir.hints import unknown_name
@@ -119,7 +118,7 @@ class LoopNest(ABC):
 
         options = TuneOptions(
             device=name_of(device, "a device", "cpu"),
-            seconds=_positive(seconds),
+            seconds=search_time_of(seconds),
             reassociate=flag_of(reassociate, "reassociate"),
             contract=flag_of(contract, "contract"),
             seed=count_of(seed, "seed"),
@@ -195,13 +194,6 @@ def _size(name: str, value: object) -> int:
     if not 0 <= size < 2**32:
         raise InputError(f"size {name!r} is a whole number from 0 to 2^32 - 1, not {shown(value)}")
     return size
-
-
-def _positive(seconds: object) -> float:
-    found = seconds_of(seconds)
-    if found is None or found in (0, inf):
-        raise InputError(f"seconds is a number above 0, not {shown(seconds)}")
-    return found
 
 
 def _array(array: Array, given: Mapping[str, Any]) -> npt.NDArray[Any]:

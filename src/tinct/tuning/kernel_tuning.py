@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import inf
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import search_time_of
 from ..base.cached import cached_property
 from ..base.errors import DeviceError, InputError
 from ..cases import Case, Input, load_cases
@@ -85,16 +85,15 @@ def tune_kernel(
     Raises InputError, ShaderError, DeviceError if no values work, and KeyboardInterrupt if nothing was found by then.
     """
     check_device(task.device, contract=task.contract)
-    if not 0 < seconds < inf:
-        raise InputError(f"seconds is a number above 0, not {seconds}")
+    limit = search_time_of(seconds)
     space = task.space()
     problem = KernelProblem(task)
-    processes = problem.processes(number_of_processes(seconds))
+    processes = problem.processes(number_of_processes(limit))
     search = Search(
         space,
         problem.measure,
         problem.compare,
-        seconds=seconds,
+        seconds=limit,
         seed=seed,
         watch=watch,
         base=(),

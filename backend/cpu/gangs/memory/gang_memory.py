@@ -269,6 +269,7 @@ class GangMemory(LaneVectors):
         start, is_dense = self._runs.pointer(first.pointer, run), run.is_dense and first.offset == 0
         if first.is_binding and not self._values.is_rare() and self._prefetches.is_new(first.pointer, run):
             self._prefetch(start, run)
+        self.out.keep_order()
         period, leaves = run.step // first.leaf.size, [address.leaf for address in addresses]
         wanted = dict(zip(words, leaves, strict=True))
         return self._interleaved.load(start, period, wanted, mask, is_dense=is_dense)
@@ -479,6 +480,8 @@ class GangMemory(LaneVectors):
         def store(mask: str | None) -> None:
             if mask is None and is_past:
                 self._non_temporal.store(self._interleaved.rows(start, period, given), first, run)
+            elif mask is not None and period == 1 and self._may_keep_others(first):
+                self._store_beside_others(given[0][1], start, first.leaf, mask)
             else:
                 self._interleaved.store(start, period, given, mask)
 
@@ -490,15 +493,39 @@ class GangMemory(LaneVectors):
             store(mask)
         return ()
 
+    def _may_keep_others(self, address: LaneAddress) -> bool:
+        """Whether a masked store may be one of a whole vector, in which other lanes have what memory has, and takes
+        less time so. Only one worker accesses the memory of a workgroup, so that nobody sees the store.
+        """
+        is_own = address.is_padded and not address.is_binding
+        return is_own and self._masked_stores_are_slow and not self._values.is_brief()
+
+    def _store_beside_others(self, data: str, start: str, leaf: ScalarLayout, mask: str) -> None:
+        """Store to consecutive scalars of padded memory for the lanes of a mask. If the first lane is one of them, the
+        vector is within the memory and its padding, and is stored as a whole.
+        """
+
+        def whole() -> None:
+            before = self._vector_memory.load_apart_from_store(start, leaf)
+            chosen = self.vec.select(mask, memory_type(leaf), data, before)
+            self._vector_memory.store(chosen, start, leaf, None)
+
+        has_first = self.lane("i1", mask, "0")
+        self._if(has_first, ("kept", whole), ("masked", lambda: self._vector_memory.store(data, start, leaf, mask)))
+
     def _if_full(self, mask: str, store: Callable[[str | None], None]) -> None:
         """Store with a mask that is often full."""
-        out = self.out
-        full, some, done = (out.fresh_block(name) for name in ("full", "partial", "stored"))
-        before = out.current
-        out.do(f"br i1 {self.is_full(mask)}, label %{full}, label %{some}")
-        for block, it in ((full, None), (some, mask)):
+        self._if(self.is_full(mask), ("full", lambda: store(None)), ("partial", lambda: store(mask)))
+
+    def _if(self, test: str, *arms: tuple[str, Callable[[], None]]) -> None:
+        """Store in one way if an i1 is true, else in another one; each begins a block of its name."""
+        out, before = self.out, self.out.current
+        (one, store), (other, store_otherwise) = ((out.fresh_block(name), write) for name, write in arms)
+        done = out.fresh_block("stored")
+        out.do(f"br i1 {test}, label %{one}, label %{other}")
+        for block, write in ((one, store), (other, store_otherwise)):
             out.open_arm(block, before)
-            store(it)
+            write()
             out.do(f"br label %{done}")
         out.open_merge(done, before)
 

@@ -227,13 +227,10 @@ class KnownAccesses:
         return KnownStore(access, self._vec.select(mask, scalar, store.data, before))
 
     def _load_apart_from_store(self, access: KnownAccess, word: int) -> str:
-        """The words at a place that is stored to next. LLVM makes one masked store of both, which takes ten times as
-        long where only AVX2 has it (4.2 ns on Zen 3, `tinct cpu`); but it leaves a volatile load alone.
-        """
+        """The words at a place that is stored to next."""
         if access.is_in_registers:
             return self._load_from(access, word)
-        type = self._vec.type(memory_type(access.leaf))
-        return self._out.value(f"load volatile {type}, ptr {self._pointer(access.pointer, word)}, align {_WORD}")
+        return self._vector_memory.load_apart_from_store(self._pointer(access.pointer, word), access.leaf)
 
     def _store_blocks(self, stores: Sequence[KnownStore]) -> None:
         """Store to whole blocks. Of words that are stored twice, the last one stays."""
