@@ -510,7 +510,7 @@ class GangMemory(LaneVectors):
             chosen = self.vec.select(mask, memory_type(leaf), data, before)
             self._vector_memory.store(chosen, start, leaf, None)
 
-        has_first = self.lane("i1", mask, "0")
+        has_first = self.one.convert("trunc", f"i{self.lanes}", self.bits(mask), "i1")
         self._if(has_first, ("kept", whole), ("masked", lambda: self._vector_memory.store(data, start, leaf, mask)))
 
     def _if_full(self, mask: str, store: Callable[[str | None], None]) -> None:
@@ -522,7 +522,7 @@ class GangMemory(LaneVectors):
         out, before = self.out, self.out.current
         (one, store), (other, store_otherwise) = ((out.fresh_block(name), write) for name, write in arms)
         done = out.fresh_block("stored")
-        out.do(f"br i1 {test}, label %{one}, label %{other}")
+        out.do(f"br i1 {test}, label %{one}, label %{other}, !prof !1")
         for block, write in ((one, store), (other, store_otherwise)):
             out.open_arm(block, before)
             write()
