@@ -54,6 +54,7 @@ class GangMemory(LaneVectors):
     def __init__(self, context: GangContext, values: ValueQueries) -> None:
         super().__init__(context.vec)
         self._memory = memory = context.nodes.memory
+        self._placed, self._site = context.placed, context.site
         self._values = values
         self._vector_memory = VectorMemory(self)
         self.private = PrivateMemory(context, self._vector_memory)
@@ -269,7 +270,8 @@ class GangMemory(LaneVectors):
         start, is_dense = self._runs.pointer(first.pointer, run), run.is_dense and first.offset == 0
         if first.is_binding and not self._values.is_rare() and self._prefetches.is_new(first.pointer, run):
             self._prefetch(start, run)
-        self.out.keep_order()
+        if self._placed.loops.around[self._site.here]:  # elsewhere no sums are carried on in registers
+            self.out.keep_order()
         period, leaves = run.step // first.leaf.size, [address.leaf for address in addresses]
         wanted = dict(zip(words, leaves, strict=True))
         return self._interleaved.load(start, period, wanted, mask, is_dense=is_dense)
@@ -488,7 +490,7 @@ class GangMemory(LaneVectors):
         may_be_past = is_past and self._values.are_lanes_of_positions()
         gains_from_all = period > 1 or (not self._values.is_rare() and (may_be_past or self._masked_stores_are_slow))
         if mask is not None and gains_from_all:
-            self._if_full(mask, store)
+            self.do_either(self.is_full(mask), lambda: store(None), lambda: store(mask))
         else:
             store(mask)
         return ()
@@ -511,23 +513,7 @@ class GangMemory(LaneVectors):
             self._vector_memory.store(chosen, start, leaf, None)
 
         has_first = self.one.convert("trunc", f"i{self.lanes}", self.bits(mask), "i1")
-        self._if(has_first, ("kept", whole), ("masked", lambda: self._vector_memory.store(data, start, leaf, mask)))
-
-    def _if_full(self, mask: str, store: Callable[[str | None], None]) -> None:
-        """Store with a mask that is often full."""
-        self._if(self.is_full(mask), ("full", lambda: store(None)), ("partial", lambda: store(mask)))
-
-    def _if(self, test: str, *arms: tuple[str, Callable[[], None]]) -> None:
-        """Store in one way if an i1 is true, else in another one; each begins a block of its name."""
-        out, before = self.out, self.out.current
-        (one, store), (other, store_otherwise) = ((out.fresh_block(name), write) for name, write in arms)
-        done = out.fresh_block("stored")
-        out.do(f"br i1 {test}, label %{one}, label %{other}, !prof !1")
-        for block, write in ((one, store), (other, store_otherwise)):
-            out.open_arm(block, before)
-            write()
-            out.do(f"br label %{done}")
-        out.open_merge(done, before)
+        self.do_either(has_first, whole, lambda: self._vector_memory.store(data, start, leaf, mask))
 
     def _store_by_lane(self, data: str, address: LaneAddress, mask: str | None) -> None:
         lanes, leaf = self.lanes_of(address), address.leaf

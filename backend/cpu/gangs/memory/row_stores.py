@@ -12,7 +12,7 @@ and nothing else in the loop writes to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .....ir.hercules import nodes as h
@@ -108,21 +108,11 @@ class RowStores:
         is_next = self._one.binary("icmp eq", "i32", steps, self._slots.load("i32", kept.next))
         going = self._one.binary("and", "i1", self._one.binary("icmp ne", "i32", count, "0"), is_next)
         self._slots.store("i32", self._one.binary("add", "i32", steps, "1"), kept.next)
-        self._either(
+        self._vectors.do_either(
             self._one.binary("and", "i1", going, full),
             lambda: self._keep(kept, data, count),
             lambda: self._begin(kept, data, address, self._one.binary("and", "i1", is_next, full), full, otherwise),
         )
-
-    def _either(self, test: str, fast: Callable[[], None], slow: Callable[[], None]) -> None:
-        def returning(write: Callable[[], None]) -> Callable[[], Sequence[str]]:
-            def written() -> Sequence[str]:
-                write()
-                return ()
-
-            return written
-
-        self._vectors.either(test, (), returning(fast), returning(slow))
 
     def _begin(
         self, kept: _Kept, data: str, address: LaneAddress, is_next: str, full: str, otherwise: Callable[[], None]
@@ -140,7 +130,7 @@ class RowStores:
             self._out.do(f"store {self._vec.type('i32')} {index}, ptr {kept.index}, align {_WORD}")
             self._keep(kept, data, "0")
 
-        self._either(test, begin, otherwise)
+        self._vectors.do_either(test, begin, otherwise)
 
     def _keep(self, kept: _Kept, data: str, count: str) -> None:
         """Keep a vector. If it is the last one of the window, store all."""
@@ -148,7 +138,7 @@ class RowStores:
         count = self._one.binary("add", "i32", count, "1")
         self._slots.store("i32", count, kept.count)
         is_going = self._one.binary("icmp ult", "i32", count, str(self._lanes))
-        self._either(is_going, lambda: None, lambda: self._store_window(kept))
+        self._vectors.do_either(is_going, lambda: None, lambda: self._store_window(kept))
 
     def _store_window(self, kept: _Kept) -> None:
         leaf = kept.leaf

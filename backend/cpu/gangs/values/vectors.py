@@ -138,6 +138,18 @@ class LaneVectors:
         out.open_merge(done, before)
         return [self._phi(scalar, [(it[number], block) for it, block in ways]) for number, scalar in enumerate(scalars)]
 
+    def do_either(self, test: str, fast: Callable[[], None], slow: Callable[[], None]) -> None:
+        """Write what makes no vectors in the `fast` way if a test holds, as it likely does, else in the `slow` one."""
+
+        def returning(write: Callable[[], None]) -> Callable[[], Sequence[str]]:
+            def written() -> Sequence[str]:
+                write()
+                return ()
+
+            return written
+
+        self.either(test, (), returning(fast), returning(slow))
+
     def _phi(self, scalar: str, ways: Sequence[tuple[str, str]]) -> str:
         return self.out.phi(self.vec.type(scalar), lambda: ways)
 
