@@ -42,6 +42,11 @@ class Target:
         """Whether it permutes words across a vector of 32 bytes, and gathers words: AVX2, or AVX-512, which has it."""
         return not self.is_arm and self.vector_bytes >= _AVX2_BYTES
 
+    @property
+    def vector_registers(self) -> int:
+        """How many vectors fit in registers."""
+        return 32 if self.has_avx512 or self.is_arm else 16
+
 
 OTHERS = {
     "aarch64": Target(

@@ -28,9 +28,6 @@ from .software_rates import rates_of_software
 
 _COPIED: Final = 24 << 20
 _CACHED: Final = 1 << 20
-_MANY_REGISTERS: Final = 32
-_REGISTERS: Final = 16
-"""Vector registers of a processor: many with AVX-512 and on ARM."""
 
 _WGSL: Final = (
     BARRIERS
@@ -205,7 +202,7 @@ def _rates_of_processor() -> Rates:
         operations=max(rate(_SOME_WORKGROUPS), rate(1), rate_of_few(contract=False)),
         units=units,
         lanes=target.vector_bytes // 4,
-        registers=_MANY_REGISTERS if target.has_avx512 or target.is_arm else _REGISTERS,
+        registers=target.vector_registers,
         launch=launch,
         gather=min(costs.access.gather, costs.access.loads) * 1e-9,
         load=target.vector_bytes / closest,

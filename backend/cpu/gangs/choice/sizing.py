@@ -176,8 +176,7 @@ def _parts(placed: Placement, plan: StoragePlan, fork: h.Fork, lanes: int) -> in
 
 def _parts_in_registers(carried: int) -> int:
     """The parts whose loop-carried values, so many in each, take half of the registers; at least four."""
-    target = current_target()
-    half = 16 if target.has_avx512 or target.is_arm else 8
+    half = current_target().vector_registers // 2
     return max(4, half // (carried or half))
 
 

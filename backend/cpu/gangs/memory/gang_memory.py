@@ -46,6 +46,8 @@ from .walks import Walks
 from .windows import BorderLoads, Windows
 
 _WORD = 4
+_FEW_REGISTERS = 16
+"""With so many registers for vectors, those that sums take are spilled if loads come before their time."""
 
 
 class GangMemory(LaneVectors):
@@ -54,7 +56,7 @@ class GangMemory(LaneVectors):
     def __init__(self, context: GangContext, values: ValueQueries) -> None:
         super().__init__(context.vec)
         self._memory = memory = context.nodes.memory
-        self._placed, self._site = context.placed, context.site
+        self._context = context
         self._values = values
         self._vector_memory = VectorMemory(self)
         self.private = PrivateMemory(context, self._vector_memory)
@@ -80,6 +82,7 @@ class GangMemory(LaneVectors):
         self._prefetches = Prefetches(context)
         self._loop_prefetches = LoopPrefetches(context, values)
         self._threads = context.gang.threads
+        self._has_few_registers = context.out.module.target.vector_registers <= _FEW_REGISTERS
         self._masked_stores_are_slow = masked_stores_are_slow(costs_so_far().access, self.lanes)
         self.address_of = self._addresses.of
         self.address_beyond = self._addresses.beyond
@@ -97,6 +100,8 @@ class GangMemory(LaneVectors):
             data = self._row_walks.load(read, address, lambda: self._load_words([address], mask)[0])
             return self._vector_memory.from_memory(address.leaf, data), True
         if address.varying:
+            if read is not None and self._fills_registers(read):
+                self.out.keep_order()
             in_pieces = self._in_pieces(read, address, mask)
             return in_pieces or self.load_record([address], mask)[0], True
         if address.is_private:
@@ -104,6 +109,13 @@ class GangMemory(LaneVectors):
                 address.leaf, self._vector_memory.load(address.pointer, address.leaf, None)
             ), True
         return self._memory.load(Address(address.pointer, address.leaf)), False
+
+    def _fills_registers(self, read: h.Read) -> bool:
+        """Whether what is loaded likely stays in one of few registers, beside sums that a loop carries on. What one
+        operation needs is an operand in memory.
+        """
+        is_in_loop = bool(self._context.placed.loops.around[self._context.site.here])
+        return is_in_loop and self._has_few_registers and len(self._context.users[read]) > 1
 
     def load_of_table(self, read: h.Read, table: Callable[[], Address], mask: str | None) -> str | None:
         """The vector of a Read of a constant `table` at positions that are known in part; None if they are not."""
@@ -270,8 +282,6 @@ class GangMemory(LaneVectors):
         start, is_dense = self._runs.pointer(first.pointer, run), run.is_dense and first.offset == 0
         if first.is_binding and not self._values.is_rare() and self._prefetches.is_new(first.pointer, run):
             self._prefetch(start, run)
-        if self._placed.loops.around[self._site.here]:  # elsewhere no sums are carried on in registers
-            self.out.keep_order()
         period, leaves = run.step // first.leaf.size, [address.leaf for address in addresses]
         wanted = dict(zip(words, leaves, strict=True))
         return self._interleaved.load(start, period, wanted, mask, is_dense=is_dense)
