@@ -183,8 +183,8 @@ class FunctionText:
 
         LLVM puts up to four loads from one base next to each other if they are within 512 bytes
         (`X86InstrInfo::shouldScheduleLoadsNear`), before all sums between them. Where sums take most registers, as in
-        blocks of convolutions, some are then stored and loaded again in each turn: blocks of 12 sums take 1.3 times as
-        long if loads are from a tile of 34 columns, and 1.6 times if a window's columns are written out (Zen 3).
+        blocks of convolutions, some are then stored and loaded again in each turn: blocks of 12 sums take 1.2 to 1.3
+        times as long if loads are from a tile of 34 columns, and up to 1.7 times if a window is written out (Zen 3).
         """
         if self._summed == self.current:
             self.do('fence syncscope("singlethread") acq_rel')
