@@ -10,7 +10,7 @@ import pytest
 
 import tinct
 from tinct.backend.cpu.gangs.analysis.forms import Form
-from tinct.backend.cpu.gangs.analysis.next_tiles import NextTile
+from tinct.backend.cpu.gangs.analysis.next_tiles import NextTile, Rows
 from tinct.backend.cpu.storage import Storage
 from tinct.ir.hercules import nodes as h
 
@@ -100,7 +100,7 @@ def test_prefetches_and_answers(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 def test_turns_share_the_lines(rows: int, lines: int, turns: int, expected: tuple[int, int, int]) -> None:
     """Lines of rows, lines beside each other, and turns for a row: no share is less that reaches all lines."""
     storage, nowhere = cast("Storage", None), cast("h.Node", None)
-    tile = NextTile(storage, nowhere, Form(), 64, 0, is_in_loop=False, rows=rows, apart=4096, lines=lines)
+    tile = NextTile(storage, nowhere, Form(), 64, 0, is_in_loop=False, rows=(Rows(rows, 4096),), lines=lines)
     assert tile.share(turns) == expected
 
 

@@ -179,6 +179,15 @@ def by_turns(facts: Facts, point: Decisions) -> Iterator[Decisions]:
             yield from _with_rows(facts, point, turned, along)
 
 
+def all_in_order(facts: Facts, point: Decisions) -> Iterator[Decisions]:
+    """A point that keeps some inputs in storage in the order in which blocks read them, with all others, too, that are
+    read again: rows of a block that are a power of two apart would share few sets of a cache.
+    """
+    kept = {it.value for it in point.kept}
+    if kept and kept < set(facts.read_again):
+        yield replace(point, kept=tuple(Keep(it, Location.STORAGE) for it in facts.read_again))
+
+
 def _with_rows(facts: Facts, point: Decisions, turned: Mapping[str, Levels], along: str) -> Iterator[Decisions]:
     """A point by turns along a dimension, with several blocks across rows in each turn."""
     for across, (first, *inner) in turned.items():

@@ -17,7 +17,7 @@ from ..transforms.schedule.decided import WRITTEN_OUT, Decided
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.stages import stages_of
 from ..transforms.schedule.tasks import Carry
-from .blocks import blocks, by_turns, parts_at_once, passes, tree_level, unrolled_level, whole_rows, windows
+from .blocks import all_in_order, blocks, by_turns, parts_at_once, passes, tree_level, unrolled_level, whole_rows, windows
 from .choices import CHOICES, MOVES, Facts, other_peels, other_sharing, sequential
 from .hardware_blocks import streams, tiles
 from .level_patterns import Levels
@@ -208,14 +208,17 @@ class DecisionSpace:
 
     def by_turns(self, points: Iterable[Decisions]) -> Sequence[Decisions]:
         """The first of some points, of different shapes, whose blocks load what lies in storage in the order in which
-        it is read, with these blocks by turns. The model does not know which of two inputs a processor loads ahead
-        better. A GPU in hardware needs many workgroups more than long ones.
+        it is read, with these blocks by turns, and for a CPU with all inputs in such an order. The model does not know
+        which of two inputs a processor loads ahead better, nor which rows share sets of a cache. A GPU in hardware
+        needs many workgroups more than long ones.
         """
         found: dict[Hashable, Sequence[Decisions]] = {}
         for point in () if self.facts.gpu == "hardware" else points:
             if self.shape(point) not in found and any(it.location is Location.STORAGE for it in point.kept):
                 turned = list(self._legal(by_turns(self.facts, point)))
-                found |= {self.shape(point): turned} if turned else {}
+                several = (point, *turned) if turned and self.facts.gpu is None else ()
+                ordered = self._legal(it for one in several for it in all_in_order(self.facts, one))
+                found |= {self.shape(point): [*turned, *ordered]} if turned else {}
             if len(found) == _MOST_BY_TURNS:
                 break
         return [it for its in found.values() for it in its]

@@ -255,14 +255,18 @@ def test_a_nest_without_loops_inside_of_what_is_needed_again_has_no_passes() -> 
 
 def test_searches_of_products_begin_with_blocks_by_turns() -> None:
     """Two shapes of those that read in storage, along the vectors, each also with several blocks across rows in each
-    turn; not on GPUs in hardware.
+    turn; not on GPUs in hardware. For CPUs, both inputs are also read in storage, by turns or not.
     """
     space = space_of({"m": 1000, "n": 1024, "inner": 1024})
     found = space.by_turns(sorted(space.structured(), key=lambda it: space.cost(it).expected))
     assert set(found) <= set(space.starts())
-    assert len({space.shape(it) for it in found}) == len(found) == 4
-    assert [it.order[:2] for it in found] == [(LevelName("j", 1), LevelName(*it)) for it in (("k", 0), ("i", 1))] * 2
-    for point in found:
+    assert len({space.shape(it) for it in found}) == len(found) == 10
+    software = DecisionSpace(replace(space.facts, gpu="software"), space.price)
+    assert {len(it.kept) for it in software.by_turns(space.structured())} == {1}
+    turned = [it for it in found if LevelName("j", 1) in it.order[:1]]
+    assert [len(it.kept) for it in found] == [1, 1, 2, 2, 2] * 2
+    assert [it.order[:2] for it in turned] == [(LevelName("j", 1), LevelName(*it)) for it in (("k", 0), ("i", 1))] * 4
+    for point in turned:
         levels = space.facts.levels(point)
         (vectors,) = (it for it in levels.values() if it[-1].execution is Execution.INVOCATION)
         assert [it.execution for it in vectors[:2]] == [Execution.WORKGROUP, Execution.LOOP]

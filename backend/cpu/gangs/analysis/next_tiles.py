@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, isfinite
+from math import ceil, isfinite, prod
 from typing import NamedTuple
 
 from .....ir.hercules import nodes as h
@@ -19,11 +19,12 @@ from ...layout import ArrayLayout
 from ...memory import CACHE_LINE
 from ...storage import Storage, StoragePlan
 from ...trip_counts import max_trip_count
+from .bounds import constant_value
 from .costs import operations_of_turn
 from .forms import Form, form_of, movement, start
 
-_MOST_ROWS = 32
-"""The most rows of a tile, of each of which a turn prefetches a line."""
+_BURST = 32
+"""The most cache lines that a turn prefetches: processors wait for about as many at the same time."""
 _MOST_TURNS = 64
 """The most turns of a loop over which prefetches are spread."""
 _WORK = 8
@@ -38,12 +39,19 @@ class Share(NamedTuple):
     across: int
 
 
+class Rows(NamedTuple):
+    """So many rows of a tile, or so many groups of rows, each so many bytes from the one before."""
+
+    count: int
+    apart: int
+
+
 @dataclass(frozen=True, slots=True)
 class NextTile:
-    """What the next copy of a tile reads and this one does not: `rows` of `lines` cache lines, `apart` bytes from each
-    other. A read at `position` copies. `first` is where its current copy begins, in bytes of the storage, the next one
-    begins `moved` bytes further on, and what is new there begins after the `known` bytes. The next copy is that of the
-    next workgroup unless a `loop` around both copies all of them.
+    """What the next copy of a tile reads and this one does not: `lines` cache lines of each row. Rows are in groups, of
+    which `rows` has the innermost ones first. A read at `position` copies. `first` is where its current copy begins, in
+    bytes of the storage, the next one begins `moved` bytes further on, and what is new there begins after the `known`
+    bytes. The next copy is that of the next workgroup unless a `loop` around both copies all of them.
     """
 
     storage: Storage
@@ -52,36 +60,49 @@ class NextTile:
     moved: int
     known: int
     is_in_loop: bool
-    rows: int
-    apart: int
+    rows: tuple[Rows, ...]
     lines: int
 
     def share(self, turns: int) -> Share:
         """The least share of the lines with which so many turns prefetch all of them."""
+        rows = prod(it.count for it in self.rows)
         shares: list[Share] = []
         for lines in range(1, self.lines + 1):
             across = -(-self.lines // lines)
             if across <= turns:
-                shares.append(Share(-(-self.rows // (turns // across)), lines, across))
+                shares.append(Share(-(-rows // (turns // across)), lines, across))
         return min(shares, key=lambda it: it.rows * it.lines)
 
 
 @dataclass(frozen=True, slots=True)
-class SpreadTiles:
-    """The tiles that a loop prefetches in its `turns`. `counter` is its Phi, which rises by `step` from `begin`."""
+class Counted:
+    """A loop in a number of `turns`, and its counter, a Phi that rises by `step` from `begin`."""
 
     loop: Loop
     counter: h.Phi
     begin: int
     step: int
     turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadTiles:
+    """The tiles that are prefetched in the turns of the last of some loops, each of which is inside of the one before.
+    """
+
+    loops: tuple[Counted, ...]
     tiles: tuple[NextTile, ...]
+
+    @property
+    def turns(self) -> int:
+        """The turns of the last loop in all turns of the others."""
+        return prod(it.turns for it in self.loops)
 
 
 def spread_tiles(placed: Placement, plan: StoragePlan, fork: h.Fork) -> Mapping[h.Fork, SpreadTiles]:
     """What loops prefetch in the forks that follow on each other around one fork: in each, the loop with the most
-    operations of those with known trip counts. Each tile is prefetched once, in the first fork after its copy whose
-    loop takes the time of the prefetches.
+    operations of those with known trip counts, or loops inside of it, where its own turns are too few for all lines.
+    Each tile is prefetched once, in the first fork after its copy whose loop takes the time of the prefetches.
     """
     found, left = dict[h.Fork, SpreadTiles](), list[NextTile]()
     forks = _in_sequence(placed, fork) if _is_of_invocations(placed, fork) else []
@@ -112,19 +133,25 @@ def _in_sequence(placed: Placement, fork: h.Fork) -> list[h.Fork]:
 
 
 def _spread(placed: Placement, fork: h.Fork, tiles: Sequence[NextTile]) -> SpreadTiles | None:
-    """The tiles that a fork's loop has time to prefetch. None if there are none, or no such loop."""
-    found = max(_loops(placed, fork), key=lambda it: it[0], default=None) if tiles else None
-    if found is None:
-        return None
-    work, loop, counter, (begin, step), turns = found
-    kept, lines = list[NextTile](), 0
-    for tile in tiles:
-        share = tile.share(turns)
-        more = lines + share.rows * share.lines
-        if more * _WORK <= work:
-            lines = more
-            kept.append(tile)
-    return SpreadTiles(loop, counter, begin, step, turns, tuple(kept)) if kept else None
+    """The tiles that a fork's loops have time to prefetch: the outermost ones that take all tiles, or as many as any
+    loops. None if there are none, or no such loops.
+    """
+    best: SpreadTiles | None = None
+    loops, work = _busiest(placed, fork, ()) if tiles else ((), 0.0)
+    while loops:
+        turns, lines, kept = prod(it.turns for it in loops), 0, list[NextTile]()
+        for tile in tiles:
+            share = tile.share(turns)
+            more = lines + share.rows * share.lines
+            if more * _WORK <= work and more <= _BURST:
+                lines = more
+                kept.append(tile)
+        if len(kept) > (len(best.tiles) if best is not None else 0):
+            best = SpreadTiles(loops, tuple(kept))
+        if len(kept) == len(tiles):
+            break
+        loops, work = _busiest(placed, fork, loops)
+    return best
 
 
 def _new_parts(placed: Placement, plan: StoragePlan, fork: h.Fork) -> Iterator[NextTile]:
@@ -151,27 +178,23 @@ def _new_part(placed: Placement, plan: StoragePlan, read: h.Read, leader: h.Node
     if dimensions is None or step is None or step <= 0:
         return None
     first, extents = dimensions
-    span, rows, apart = stride, 1, 0
+    span, rows = stride, list[Rows]()
     for size, count in sorted((factor * stride, count) for factor, count in extents):
         if size <= span:
             span += size * (count - 1)
-        elif rows == 1:
-            rows, apart = count, size
         else:
-            return None
-    if rows > _MOST_ROWS:
-        return None
+            rows.append(Rows(count, size))
     moved = step * stride
     new = min(moved, span)
     bytes_of = Form({node: factor * stride for node, factor in first.terms.items()}, first.constant * stride)
     is_in_loop = bool(placed.loops.around[fork])
-    lines = _lines(bytes_of, span - new, apart, new)
-    return NextTile(storage, position, bytes_of, moved, span - new, is_in_loop, rows, apart, lines)
+    lines = _lines(bytes_of, span - new, rows, new)
+    return NextTile(storage, position, bytes_of, moved, span - new, is_in_loop, tuple(rows), lines)
 
 
-def _lines(first: Form, known: int, apart: int, new: int) -> int:
-    """How many cache lines the `new` bytes after the `known` ones lie in at most, in rows that are so far `apart`."""
-    is_fixed = all(factor % CACHE_LINE == 0 for factor in (*first.terms.values(), apart))
+def _lines(first: Form, known: int, rows: Sequence[Rows], new: int) -> int:
+    """How many cache lines the `new` bytes after the `known` ones lie in at most, in each of some rows."""
+    is_fixed = all(factor % CACHE_LINE == 0 for factor in (*first.terms.values(), *(it.apart for it in rows)))
     before = (first.constant + known) % CACHE_LINE if is_fixed else CACHE_LINE - 1
     return -(-(before + new) // CACHE_LINE)
 
@@ -180,7 +203,8 @@ def _dimensions(
     placed: Placement, position: h.Node, leader: h.Node, fork: h.Fork
 ) -> tuple[Form, list[tuple[int, int]]] | None:
     """The least position that a read has in a fork, and the factors and the numbers of what is added to it: of counters
-    of loops, and of threads. None if that is not known.
+    of loops, of threads, and of parts of these, as the row and the column of an element's number. None if that is not
+    known.
     """
     around = placed.loops.around[fork]
     loops = {it.header: it for it in placed.loops.around[leader] if it not in around}
@@ -192,18 +216,49 @@ def _dimensions(
             counted = _counted(placed, loops[term.region], term)
             if counted is None or factor < 0:
                 return None
-            begin, step, turns = counted
-            first = first.plus(Form(constant=begin), factor)
-            extents.append((factor * step, turns))
+            first = first.plus(Form(constant=counted.begin), factor)
+            extents.append((factor * counted.step, counted.turns))
         elif isinstance(term, h.ThreadID) and term.fork in inside:
             if factor < 0 or not isinstance(term.fork.factor, h.DynamicLiteral):
                 return None
             extents.append((factor, term.fork.factor.value))
         elif placed.place.get(term) is not None and fork in placed.nest.around[placed.place[term]]:
-            return None
+            count = _count_of_part(placed, term, leader, fork)
+            if count is None or factor < 0:
+                return None
+            extents.append((factor, count))
         else:
             first = first.plus(Form({term: 1}), factor)
     return first, extents
+
+
+def _count_of_part(placed: Placement, node: h.Node, leader: h.Node, fork: h.Fork) -> int | None:
+    """How many numbers a quotient or a remainder is, from 0 on, of numbers that threads of a fork count from 0 on. None
+    if a node is neither.
+    """
+    match node:
+        case h.Binary(
+            op=h.BinaryOp.DIV | h.BinaryOp.REM | h.BinaryOp.SHIFT_RIGHT | h.BinaryOp.AND as op, lhs=lhs, rhs=rhs
+        ):
+            value, counted = constant_value(rhs), _dimensions(placed, lhs, leader, fork)
+        case _:
+            return None
+    if value is None or value < 1 or counted is None or counted[0] != Form():
+        return None
+    count = 1
+    for factor, more in sorted(counted[1]):
+        if factor > count:
+            return None
+        count += factor * (more - 1)
+    match op:
+        case h.BinaryOp.DIV:
+            return -(-count // value)
+        case h.BinaryOp.SHIFT_RIGHT:
+            return -(-count // (1 << value % 32))
+        case h.BinaryOp.REM:
+            return min(count, value)
+        case _:
+            return min(count, value + 1) if value & (value + 1) == 0 else None
 
 
 def _step(placed: Placement, position: h.Node, fork: h.Fork) -> int | None:
@@ -219,30 +274,30 @@ def _step(placed: Placement, position: h.Node, fork: h.Fork) -> int | None:
     return sum(factor for term, factor in terms if isinstance(term, h.ThreadID) and term.fork is workgroups)
 
 
-def _loops(placed: Placement, fork: h.Fork) -> Iterator[tuple[float, Loop, h.Phi, tuple[int, int], int]]:
-    """The outermost loops in a fork that count up to a known number: the operations of a turn, the loop, its counter,
-    where that begins and by what it rises, and the number of turns.
+def _busiest(placed: Placement, fork: h.Fork, loops: tuple[Counted, ...]) -> tuple[tuple[Counted, ...], float]:
+    """Some loops, each of which is inside of the one before, and in the last of them the loop with the most operations
+    of those that count up to a known number; or in a fork, if there are none. With that, the operations of a turn. No
+    loops if there is none, or all of them have too many turns.
     """
-    around = placed.loops.around[fork]
+    around = (*placed.loops.around[fork], *(it.loop for it in loops))
+    best, most = tuple[Counted, ...](), 0.0
     for loop in placed.loops.loops:
-        is_inside = fork in placed.nest.around[loop.header]
-        if not is_inside or placed.loops.around[loop.header] != (*around, loop):
+        is_inside = fork in placed.nest.around[loop.header] and placed.loops.around[loop.header] == (*around, loop)
+        phis = (it for it in placed.users.get(loop.header, ()) if isinstance(it, h.Phi)) if is_inside else ()
+        counted = next((it for it in (_counted(placed, loop, phi) for phi in phis) if it is not None), None)
+        if counted is None or not 1 < counted.turns <= _MOST_TURNS // prod(it.turns for it in loops):
             continue
-        for user in placed.users.get(loop.header, ()):
-            counted = _counted(placed, loop, user) if isinstance(user, h.Phi) else None
-            if counted is not None:
-                begin, step, turns = counted
-                assert isinstance(user, h.Phi)
-                if 1 < turns <= _MOST_TURNS:
-                    yield operations_of_turn(placed, loop), loop, user, (begin, step), turns
-                break
+        work = operations_of_turn(placed, loop)
+        if work > most:
+            best, most = (*loops, counted), work
+    return best, most
 
 
-def _counted(placed: Placement, loop: Loop, phi: h.Phi) -> tuple[int, int, int] | None:
-    """Where a counter begins, by what it rises, and in how many turns at most."""
+def _counted(placed: Placement, loop: Loop, phi: h.Phi) -> Counted | None:
+    """A loop with its counter, and in how many turns it counts at most. None if that is not known."""
     first = start(Form({phi: 1}), loop)
     moved = movement(phi, loop, placed)
     trips = max_trip_count(placed, loop)
     if first is None or first.terms or moved is None or moved.terms or moved.constant <= 0 or not isfinite(trips):
         return None
-    return first.constant, moved.constant, max(1, ceil(trips - 1))
+    return Counted(loop, phi, first.constant, moved.constant, max(1, ceil(trips - 1)))

@@ -91,7 +91,7 @@ class TilePrefetch:
 
     def begin_turn(self, level: Level) -> None:
         """Write those of a turn, where the header's Phis are defined, if it is that loop."""
-        if self._context.site.is_rare or self._spread is None or level.container is not self._spread.loop:
+        if self._context.site.is_rare or self._spread is None or level.container is not self._spread.loops[-1].loop:
             return
         with self._context.site.at(level.header):
             turn = self._turn(self._spread)
@@ -100,22 +100,46 @@ class TilePrefetch:
 
     def _turn(self, spread: SpreadTiles) -> str:
         """The number of the current turn, an i64."""
-        risen = byte_distance(self._one, self._values.scalar, self._context.types, -spread.begin, [(spread.counter, 1)])
-        return risen if spread.step == 1 else self._one.binary("udiv", "i64", risen, str(spread.step))
+        one, turn = self._one, "0"
+        for it in spread.loops:
+            risen = byte_distance(one, self._values.scalar, self._context.types, -it.begin, [(it.counter, 1)])
+            number = risen if it.step == 1 else one.binary("udiv", "i64", risen, str(it.step))
+            turn = one.binary("add", "i64", one.binary("mul", "i64", turn, str(it.turns)), number)
+        return turn
 
     def _prefetch(self, tile: NextTile, turn: str, turns: int) -> None:
         """The lines of a turn."""
         one, share = self._one, tile.share(turns)
         part = one.binary("urem", "i64", turn, str(share.across)) if share.across > 1 else "0"
         line = one.binary("mul", "i64", part, str(share.lines))
-        row = one.binary("mul", "i64", one.binary("udiv", "i64", turn, str(share.across)), str(share.rows))
-        offset = one.binary("mul", "i64", line, str(CACHE_LINE))
-        offset = one.binary("add", "i64", offset, one.binary("mul", "i64", row, str(tile.apart)))
-        offset = one.binary("add", "i64", offset, self._next_copy(tile))
+        first = one.binary("mul", "i64", one.binary("udiv", "i64", turn, str(share.across)), str(share.rows))
+        offset = one.binary("add", "i64", one.binary("mul", "i64", line, str(CACHE_LINE)), self._next_copy(tile))
         start = self._out.value(f"getelementptr i8, ptr {self._values.base(tile.storage)}, i64 {offset}")
-        for number in range(share.rows):
-            pointer = self._out.value(f"getelementptr i8, ptr {start}, i64 {number * tile.apart}")
+        for distance in self._distances(tile, first, share.rows):
+            pointer = self._out.value(f"getelementptr i8, ptr {start}, i64 {distance}")
             prefetch(self._out, pointer, share.lines * CACHE_LINE)
+
+    def _distances(self, tile: NextTile, first: str, count: int) -> Iterator[str]:
+        """How many bytes `count` rows of a tile begin after its first one, from the row with the number `first` on."""
+        one, innermost = self._one, tile.rows[0] if tile.rows else None
+        if innermost is None:
+            yield "0"
+        elif len(tile.rows) == 1 or innermost.count % count == 0:
+            begin = self._distance(tile, first)
+            yield from (one.binary("add", "i64", begin, str(it * innermost.apart)) for it in range(count))
+        else:
+            numbers = (one.binary("add", "i64", first, str(it)) for it in range(count))
+            yield from (self._distance(tile, it) for it in numbers)
+
+    def _distance(self, tile: NextTile, row: str) -> str:
+        """How many bytes the row with a number begins after the first one, an i64."""
+        one, total = self._one, "0"
+        for rows in tile.rows:
+            is_last = rows is tile.rows[-1]
+            number = row if is_last else one.binary("urem", "i64", row, str(rows.count))
+            row = row if is_last else one.binary("udiv", "i64", row, str(rows.count))
+            total = one.binary("add", "i64", total, one.binary("mul", "i64", number, str(rows.apart)))
+        return total
 
     def _next_copy(self, tile: NextTile) -> str:
         """Where the next copy of a tile begins to read what is new, an i64."""
