@@ -40,6 +40,8 @@ _ROW: Final = 128
 """Outputs along a row of blocks that one workgroup computes by turns."""
 _ROWS_OF_COPIES: Final = (_ROW, 2 * _ROW)
 """The same where it copies what they read: the longer the row, the less is copied for two workgroups."""
+_ROWS_OF_MANY_COPIES: Final = (16, 32, 64)
+"""The same where it copies such rows of several channels, of which its memory has room for short ones only."""
 _ACROSS: Final = (4, 8)
 """Outputs of a block along a dimension that what is read through the window does not depend on."""
 _MOST_TURNS: Final = 8
@@ -118,8 +120,9 @@ def windows(facts: Facts) -> Iterator[Decisions]:
 
     What a stencil reads may serve outputs across another dimension, too, as those of a convolution: then blocks have
     several of these, and a workgroup computes all that read the same window, if they are few, or the blocks of a row,
-    one after the other. Where it serves no such outputs, a workgroup may copy what it reads to its memory first, for
-    one block after the other: rows of an input whose length is a power of two would share few sets of a cache.
+    one after the other. A workgroup may copy what it reads to its memory first, for one block after the other: rows of
+    an input whose length is a power of two would share few sets of a cache, and what the next workgroup copies is
+    prefetched meanwhile.
     """
     free = [it for it in facts.extents if it not in facts.carried]
     bounded = facts.bounded - facts.carried if facts.gpu != "software" else ()
@@ -137,11 +140,12 @@ def windows(facts: Facts) -> Iterator[Decisions]:
                     if not across:
                         if any(facts.extents[it] > _SHORT for it in window):  # blocks are small
                             yield from _along_rows(facts, block, along, other, peeled)
-                        for copied in _with_copies(facts, block, along, {along, other, *window}):
+                        for copied in _with_copies(facts, block, along, {along, other, *window}, _ROWS_OF_COPIES):
                             yield copied
                             yield from _sliding(facts, copied, other)
                     elif count > 1:
                         yield from _along_rows(facts, block, along, other)
+                        yield from _with_copies(facts, block, along, {along, other, *window}, _ROWS_OF_MANY_COPIES)
 
 
 def _along_rows(
@@ -212,15 +216,17 @@ def _blocks_along(facts: Facts, name: str, inner: Sequence[Level]) -> int:
     return -(-facts.extents[name] // prod(it.factor or 1 for it in inner))
 
 
-def _with_copies(facts: Facts, block: Mapping[str, Levels], along: str, read: AbstractSet[str]) -> Iterator[Decisions]:
+def _with_copies(
+    facts: Facts, block: Mapping[str, Levels], along: str, read: AbstractSet[str], lengths: Sequence[int]
+) -> Iterator[Decisions]:
     """Decisions whose workgroups compute blocks along a dimension by turns, and copy what depends on the dimensions
-    `read`, if anything does: rows of several lengths, which are copied in whole steps of all invocations.
+    `read`, if anything does: rows of these lengths, which are copied in whole steps of all invocations.
     """
     scope = facts.plain.scope
     loads = [it for it in scope.values.values() if isinstance(it, Load) and read <= scope.dimensions_of(it.name)]
     arrays = dict.fromkeys(it.array for it in loads)
     stages = tuple(Stage(tuple(it.name for it in loads if it.array == array), None) for array in arrays)
-    for row in _ROWS_OF_COPIES if stages else ():
+    for row in lengths if stages else ():
         levels = _turned(facts, block, along, row)
         made = facts.with_levels(Decisions((), ()), levels)
         copied = replace(made, order=facts.order_of_blocks(levels), stages=stages)
