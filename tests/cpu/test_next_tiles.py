@@ -28,12 +28,25 @@ var<workgroup> tile: array<f32, 960>;
 COPY = """for (var r = 0u; r < 6u; r++) { for (var s = 0u; s < 10u; s++) {
     tile[r * 160u + s * 16u + t] = x[u32(clamp(i32(w.y + r) - 1, 0, 7)) * 512u + w.x * 128u + s * 16u + t];
 } }"""
+CHANNELS = """for (var r = 0u; r < 24u; r++) { for (var s = 0u; s < 2u; s++) {
+    tile[r * 32u + s * 16u + t] = x[r / 6u * 4096u + (w.y + r % 6u) * 512u + w.x * 32u + s * 16u + t];
+} }"""
+NUMBERED = """for (var s = 0u; s < 48u; s++) {
+    let i = s * 16u + t;
+    tile[i] = x[(i / 32u / 6u * 8u + w.y + i / 32u % 6u) * 512u + w.x * 32u + (i & 31u)];
+}"""
+SHIFTED = NUMBERED.replace("i / 32u", "(i >> 5u)")
 ONE_ROW = """for (var s = 0u; s < 60u; s++) { tile[s * 16u + t] = x[w.x * 512u + s * 16u + t]; }"""
 ALONG = """for (var k = 0u; k < TURNS; k++) {
     var sum = f32(n);
     for (var j = 0u; j < 20u; j++) { for (var r = 0u; r < 6u; r++) { sum = sum * 0.5 + tile[r * 160u + k + j + t]; } }
     found[(w.y * 3u + w.x) * 128u + (k * 16u + t) % 128u] = sum;
 }"""
+INSIDE = """for (var g = 0u; g < 2u; g++) { for (var k = 0u; k < 8u; k++) {
+    var sum = f32(n);
+    for (var j = 0u; j < 40u; j++) { for (var r = 0u; r < 6u; r++) { sum = sum * 0.5 + tile[r * 32u + k + t + g]; } }
+    found[(w.y * 3u + w.x) * 128u + (k * 16u + t) % 128u] = sum + f32(g);
+} }"""
 CASES = {
     "a line of each row in each turn": (COPY, ALONG.replace("TURNS", "8u"), 6),
     "several lines": (COPY, ALONG.replace("TURNS", "4u"), 12),
@@ -56,6 +69,11 @@ CASES = {
     "rows that begin within a line": (COPY.replace("+ s * 16u", "+ 13u + s * 16u"), ALONG.replace("TURNS", "8u"), 9),
     "rows that begin anywhere in a line": (COPY.replace("512u", "509u"), ALONG.replace("TURNS", "8u"), 9),
     "one long row": (ONE_ROW, ALONG.replace("TURNS", "8u"), 4),
+    "rows of channels": (CHANNELS, ALONG.replace("TURNS", "8u"), 6),
+    "rows of channels, not as many in each as a turn has": (CHANNELS, ALONG.replace("TURNS", "5u"), 10),
+    "rows of channels, by the numbers of elements": (NUMBERED, ALONG.replace("TURNS", "8u"), 6),
+    "the same by shifts": (SHIFTED, ALONG.replace("TURNS", "8u"), 6),
+    "rows of channels, by the turns of an inner loop": (CHANNELS, INSIDE, 3),
     "turns that are not known": (COPY, ALONG.replace("TURNS", "n"), 0),
     "positions from data": (
         "for (var r = 0u; r < 60u; r++) { tile[r * 16u + t] = x[u32(x[r]) + w.x * 128u + t]; }",

@@ -196,18 +196,22 @@ def test_a_stencil_with_its_halo_in_workgroup_memory() -> None:
 @pytest.mark.parametrize("boundary", ["clamp", "zero"])
 @pytest.mark.parametrize("padding", ["", " pad(3)"])
 def test_few_invocations_copy_rows_one_after_another(boundary: str, padding: str) -> None:
-    """No element's row has to be found by a division, unless rows are so short that invocations would have no work."""
+    """No element's row has to be found by a division, unless rows are so short that invocations would have no work, of
+    many already those that would be idle in the last step of a row.
+    """
     nest, expected = stencil(boundary)
     by_rows = f"i: workgroup * unrolled(8)\nj: workgroup * loop(2) * invocation(4)\norder: j.1, i.1\nstage x{padding}"
-    in_order = f"i: workgroup * unrolled(8)\nj: workgroup * invocation(8)\nstage x{padding}"
+    with_idle = f"i: workgroup * unrolled(8)\nj: workgroup * invocation(8)\nstage x{padding}"
+    of_many = f"i: workgroup * unrolled(8)\nj: workgroup * invocation(64)\nstage x{padding}"
+    short = f"i: workgroup * invocation(32)\nj: workgroup * unrolled(8)\nstage x{padding}"
     texts: list[str] = []
-    for point in (by_rows, in_order):
+    for point in (by_rows, with_idle, of_many, short):
         lowered = nest.lower(point)
         texts.append(lowered.wgsl)
         for device in ("interp", "cpu"):
             assert lowered.run({"x": B}, device=device)["y"].tolist() == expected.tolist(), lowered.wgsl
-    assert ["for (var row" in it for it in texts] == [True, False]
-    assert ["% 10u" in it for it in texts] == [False, True]
+    assert ["for (var row" in it for it in texts] == [True, True, False, False]
+    assert [f"% {row}u" in it for it, row in zip(texts, (10, 10, 66, 10), strict=True)] == [False, False, True, True]
 
 
 def test_vectors_of_columns_are_copied_row_by_row() -> None:

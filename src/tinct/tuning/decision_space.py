@@ -17,7 +17,17 @@ from ..transforms.schedule.decided import WRITTEN_OUT, Decided
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.stages import stages_of
 from ..transforms.schedule.tasks import Carry
-from .blocks import all_in_order, blocks, by_turns, parts_at_once, passes, tree_level, unrolled_level, whole_rows, windows
+from .blocks import (
+    all_in_order,
+    blocks,
+    by_turns,
+    parts_at_once,
+    passes,
+    tree_level,
+    unrolled_level,
+    whole_rows,
+    windows,
+)
 from .choices import CHOICES, MOVES, Facts, other_peels, other_sharing, sequential
 from .hardware_blocks import streams, tiles
 from .level_patterns import Levels

@@ -313,6 +313,24 @@ def test_blocks_of_a_convolution_by_turns_along_a_row() -> None:
     assert {parse_decisions(block.format(it)) for it in ("x.1, c.0", "c.0, x.1")} <= found
 
 
+def test_blocks_of_a_convolution_with_copies_of_all_channels() -> None:
+    """Workgroups go through all outputs of what they copy; searches begin with some of these, too."""
+    facts = Facts(convolution().ir, {"outputs": 16, "inputs": 16, "h": 254, "w": 254}, reassociate=True)
+    space = DecisionSpace(replace(facts, lanes=8), lambda it: cost_of(it, ASSUMED, contract=True))
+    block = """
+        c: loop
+        dy: unrolled
+        dx: loop
+        o: workgroup * loop(4) * unrolled(4)
+        y: workgroup * unrolled(3)
+        x: workgroup * loop(4) * invocation(8)
+        order: o.1, x.1, c.0, dx.0, dy.0, o.2, y.1
+        stage image0 pad(6)
+    """
+    assert parse_decisions(block) in set(filter(space.is_legal, windows(space.facts)))
+    assert any(it.stages for it in space.windowed())
+
+
 def column_sums() -> Nest:
     nest = Nest("column_sums")
     i, j = nest.dim("rows"), nest.dim("columns")
