@@ -122,7 +122,7 @@ def windows(facts: Facts) -> Iterator[Decisions]:
     several of these, and a workgroup computes all that read the same window, if they are few, or the blocks of a row,
     one after the other. A workgroup may copy what it reads to its memory first, for one block after the other: rows of
     an input whose length is a power of two would share few sets of a cache, and what the next workgroup copies is
-    prefetched meanwhile.
+    prefetched meanwhile. GPUs in software load from both memories alike, and copies of several channels are left out.
     """
     free = [it for it in facts.extents if it not in facts.carried]
     bounded = facts.bounded - facts.carried if facts.gpu != "software" else ()
@@ -145,7 +145,8 @@ def windows(facts: Facts) -> Iterator[Decisions]:
                             yield from _sliding(facts, copied, other)
                     elif count > 1:
                         yield from _along_rows(facts, block, along, other)
-                        yield from _with_copies(facts, block, along, {along, other, *window}, _ROWS_OF_MANY_COPIES)
+                        if facts.gpu != "software":
+                            yield from _with_copies(facts, block, along, {along, other, *window}, _ROWS_OF_MANY_COPIES)
 
 
 def _along_rows(
