@@ -314,7 +314,9 @@ def test_blocks_of_a_convolution_by_turns_along_a_row() -> None:
 
 
 def test_blocks_of_a_convolution_with_copies_of_all_channels() -> None:
-    """Workgroups go through all outputs of what they copy; searches begin with some of these, too."""
+    """Workgroups go through all outputs of what they copy; searches begin with some of these, too, but on GPUs in
+    software.
+    """
     facts = Facts(convolution().ir, {"outputs": 16, "inputs": 16, "h": 254, "w": 254}, reassociate=True)
     space = DecisionSpace(replace(facts, lanes=8), lambda it: cost_of(it, ASSUMED, contract=True))
     block = """
@@ -329,6 +331,7 @@ def test_blocks_of_a_convolution_with_copies_of_all_channels() -> None:
     """
     assert parse_decisions(block) in set(filter(space.is_legal, windows(space.facts)))
     assert any(it.stages for it in space.windowed())
+    assert not any(it.stages for it in windows(replace(space.facts, gpu="software")))
 
 
 def column_sums() -> Nest:
