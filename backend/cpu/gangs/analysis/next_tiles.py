@@ -32,6 +32,8 @@ _MOST_TURNS = 64
 """The most turns of a loop over which prefetches are spread."""
 _WORK = 8
 """The fewest operations of a turn for each line that it prefetches: with less, the loop waits for memory anyway."""
+_DEPTH = 8
+"""The most quotients and remainders, one of another, by which the parts of an element's number are found."""
 
 
 class Share(NamedTuple):
@@ -203,7 +205,7 @@ def _lines(first: Form, known: int, rows: Sequence[Rows], new: int) -> int:
 
 
 def _dimensions(
-    placed: Placement, position: h.Node, leader: h.Node, fork: h.Fork
+    placed: Placement, position: h.Node, leader: h.Node, fork: h.Fork, depth: int = _DEPTH
 ) -> tuple[Form, list[tuple[int, int]]] | None:
     """The least position that a read has in a fork, and the factors and the numbers of what is added to it: of counters
     of loops, of threads, and of parts of these, as the row and the column of an element's number. None if that is not
@@ -226,7 +228,7 @@ def _dimensions(
                 return None
             extents.append((factor, term.fork.factor.value))
         elif placed.place.get(term) is not None and fork in placed.nest.around[placed.place[term]]:
-            count = _count_of_part(placed, term, leader, fork)
+            count = _count_of_part(placed, term, leader, fork, depth) if depth > 0 else None
             if count is None or factor < 0:
                 return None
             extents.append((factor, count))
@@ -235,7 +237,7 @@ def _dimensions(
     return first, extents
 
 
-def _count_of_part(placed: Placement, node: h.Node, leader: h.Node, fork: h.Fork) -> int | None:
+def _count_of_part(placed: Placement, node: h.Node, leader: h.Node, fork: h.Fork, depth: int) -> int | None:
     """How many numbers a quotient or a remainder is, from 0 on, of numbers that threads of a fork count from 0 on. None
     if a node is neither.
     """
@@ -243,7 +245,7 @@ def _count_of_part(placed: Placement, node: h.Node, leader: h.Node, fork: h.Fork
         case h.Binary(
             op=h.BinaryOp.DIV | h.BinaryOp.REM | h.BinaryOp.SHIFT_RIGHT | h.BinaryOp.AND as op, lhs=lhs, rhs=rhs
         ):
-            value, counted = constant_value(rhs), _dimensions(placed, lhs, leader, fork)
+            value, counted = constant_value(rhs), _dimensions(placed, lhs, leader, fork, depth - 1)
         case _:
             return None
     if value is None or value < 1 or counted is None or counted[0] != Form():
@@ -278,9 +280,9 @@ def _step(placed: Placement, position: h.Node, fork: h.Fork) -> int | None:
 
 
 def _busiest(placed: Placement, fork: h.Fork, loops: tuple[Counted, ...]) -> tuple[tuple[Counted, ...], float]:
-    """Some loops, each of which is inside of the one before, and in the last of them the loop with the most operations
-    of those that count up to a known number; or in a fork, if there are none. With that, the operations of a turn. No
-    loops if there is none, or all of them have too many turns.
+    """These loops of a fork, each inside of the one before, and then the busiest loop of the last one, or of the fork:
+    that with the most operations in a turn, which are given, too, of those that count up to a known number and have few
+    turns in all turns of the others. No loops if there is none.
     """
     around = (*placed.loops.around[fork], *(it.loop for it in loops))
     best, most = tuple[Counted, ...](), 0.0
