@@ -42,6 +42,12 @@ _ROWS_OF_COPIES: Final = (_ROW, 2 * _ROW)
 """The same where it copies what they read: the longer the row, the less is copied for two workgroups."""
 _ROWS_OF_MANY_COPIES: Final = (16, 32, 64)
 """The same where it copies such rows of several channels, of which its memory has room for short ones only."""
+_ROW_OF_PARTS: Final = 32
+_CHANNELS_OF_PART: Final = 16
+_MOST_TURNS_OF_PARTS: Final = 16
+"""The same where it copies such rows of some channels at a time; how many these are; and how many blocks across share
+the copies at most, whose sums lie in arrays.
+"""
 _ACROSS: Final = (4, 8)
 """Outputs of a block along a dimension that what is read through the window does not depend on."""
 _MOST_TURNS: Final = 8
@@ -122,7 +128,8 @@ def windows(facts: Facts) -> Iterator[Decisions]:
     several of these, and a workgroup computes all that read the same window, if they are few, or the blocks of a row,
     one after the other. A workgroup may copy what it reads to its memory first, for one block after the other: rows of
     an input whose length is a power of two would share few sets of a cache, and what the next workgroup copies is
-    prefetched meanwhile. GPUs in software load from both memories alike, and copies of several channels are left out.
+    prefetched meanwhile. Of many channels it copies some at a time. GPUs in software load from both memories alike, and
+    copies of several channels are left out.
     """
     free = [it for it in facts.extents if it not in facts.carried]
     bounded = facts.bounded - facts.carried if facts.gpu != "software" else ()
@@ -147,6 +154,7 @@ def windows(facts: Facts) -> Iterator[Decisions]:
                         yield from _along_rows(facts, block, along, other)
                         if facts.gpu != "software":
                             yield from _with_copies(facts, block, along, {along, other, *window}, _ROWS_OF_MANY_COPIES)
+                            yield from _with_copies_of_parts(facts, block, along, other, name)
 
 
 def _along_rows(
@@ -223,17 +231,52 @@ def _with_copies(
     """Decisions whose workgroups compute blocks along a dimension by turns, and copy what depends on the dimensions
     `read`, if anything does: rows of these lengths, which are copied in whole steps of all invocations.
     """
-    scope = facts.plain.scope
-    loads = [it for it in scope.values.values() if isinstance(it, Load) and read <= scope.dimensions_of(it.name)]
-    arrays = dict.fromkeys(it.array for it in loads)
-    stages = tuple(Stage(tuple(it.name for it in loads if it.array == array), None) for array in arrays)
-    for row in lengths if stages else ():
+    for row in lengths if _read_by(facts, read) else ():
         levels = _turned(facts, block, along, row)
-        made = facts.with_levels(Decisions((), ()), levels)
-        copied = replace(made, order=facts.order_of_blocks(levels), stages=stages)
-        decided = facts.decided(copied)
-        padded = tuple(replace(it, padding=whole_padding(it, decided)) for it in decided.stages)
-        yield replace(copied, stages=padded)
+        yield _copying(facts, levels, facts.order_of_blocks(levels), read, None)
+
+
+def _with_copies_of_parts(
+    facts: Facts, block: Mapping[str, Levels], along: str, other: str, across: str
+) -> Iterator[Decisions]:
+    """Decisions whose workgroups go through many channels in parts, copy what they read of one, and compute with that
+    for one block after the other, also across the channels of the output.
+    """
+    window = {it for name in (along, other) for it in _summed_with(facts, name)}
+    for channels in sorted(facts.carried - window):
+        if facts.extents[channels] > _CHANNELS_OF_PART:
+            levels = _turned(facts, block, along, _ROW_OF_PARTS)
+            workgroups, *_, written = levels[across]
+            turns = min(-(-facts.extents[across] // (written.factor or 1)), _MOST_TURNS_OF_PARTS)
+            levels[across] = (workgroups, *_looped(turns), written)
+            levels[channels] = (Level(Execution.LOOP, None), Level(Execution.LOOP, _CHANNELS_OF_PART))
+            at = LevelName(channels, 0)
+            order = (at, *(it for it in facts.order_of_blocks(levels) if it != at))
+            yield _copying(facts, levels, order, {along, other, channels}, at)
+
+
+def _read_by(facts: Facts, read: AbstractSet[str]) -> list[Load]:
+    """The loads that depend on all of these dimensions."""
+    scope = facts.plain.scope
+    return [it for it in scope.values.values() if isinstance(it, Load) and read <= scope.dimensions_of(it.name)]
+
+
+def _copying(
+    facts: Facts,
+    levels: Mapping[str, Levels],
+    order: tuple[LevelName, ...],
+    read: AbstractSet[str],
+    at: LevelName | None,
+) -> Decisions:
+    """Decisions that copy what depends on the dimensions `read` in each iteration of a level, in whole steps of all
+    invocations.
+    """
+    loads = _read_by(facts, read)
+    arrays = dict.fromkeys(it.array for it in loads)
+    stages = tuple(Stage(tuple(it.name for it in loads if it.array == array), at) for array in arrays)
+    copied = replace(facts.with_levels(Decisions((), ()), levels), order=order, stages=stages)
+    decided = facts.decided(copied)
+    return replace(copied, stages=tuple(replace(it, padding=whole_padding(it, decided)) for it in decided.stages))
 
 
 def _sliding(facts: Facts, copied: Decisions, across: str) -> Iterator[Decisions]:

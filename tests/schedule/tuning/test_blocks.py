@@ -334,6 +334,25 @@ def test_blocks_of_a_convolution_with_copies_of_all_channels() -> None:
     assert not any(it.stages for it in windows(replace(space.facts, gpu="software")))
 
 
+def test_blocks_of_a_convolution_with_copies_of_some_of_many_channels() -> None:
+    """Not all of 64 channels fit in the memory of a workgroup, which goes through parts of them: sums lie in arrays."""
+    facts = Facts(convolution().ir, {"outputs": 64, "inputs": 64, "h": 254, "w": 254}, reassociate=True)
+    space = DecisionSpace(replace(facts, lanes=8), lambda it: cost_of(it, ASSUMED, contract=True))
+    block = """
+        c: loop * loop(16)
+        dy: unrolled
+        dx: loop
+        o: workgroup * loop(16) * unrolled(4)
+        y: workgroup * unrolled(3)
+        x: workgroup * loop(4) * invocation(8)
+        order: c.0, o.1, x.1, c.1, dx.0, dy.0, o.2, y.1
+        stage image0 at c.0 pad(6)
+    """
+    assert parse_decisions(block) in set(filter(space.is_legal, windows(space.facts)))
+    few = replace(space.facts, sizes={**facts.sizes, "inputs": 16})
+    assert not any(stage.at for it in windows(few) for stage in it.stages)
+
+
 def column_sums() -> Nest:
     nest = Nest("column_sums")
     i, j = nest.dim("rows"), nest.dim("columns")
