@@ -123,7 +123,7 @@ class Staging:
         return frame.binary(BinaryOp.MULTIPLY, turn, u32(tile.length // tile.width))
 
     def _copy(self, tile: Tile) -> None:
-        """Copy a tile, element after element, or row by row where invocations have enough to do in each."""
+        """Copy a tile, element after element, or row by row where invocations have enough to do in each, or are few."""
         count, lane = self.addresses.lane()
         frame, extents = self.addresses.frame, tile.vectors
         rows, row = prod(extents[:-1]), prod(extents[-1:])

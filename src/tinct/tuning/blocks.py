@@ -168,8 +168,7 @@ def _along_rows(
     made = replace(facts.with_levels(Decisions((), ()), levels), peeled=peeled)
     order = facts.order_of_blocks(levels)
     yield replace(made, order=order)
-    window = {it for name in (along, other) for it in _summed_with(facts, name)}
-    apart = facts.carried - window
+    apart = _beside_window(facts, along, other)
     if apart:
         outside = [it for it in order if it.dimension in apart]
         rest = [it for it in order if it not in outside]
@@ -231,9 +230,9 @@ def _with_copies(
     """Decisions whose workgroups compute blocks along a dimension by turns, and copy what depends on the dimensions
     `read`, if anything does: rows of these lengths, which are copied in whole steps of all invocations.
     """
-    for row in lengths if _read_by(facts, read) else ():
+    for row in lengths:
         levels = _turned(facts, block, along, row)
-        yield _copying(facts, levels, facts.order_of_blocks(levels), read, None)
+        yield from _copying(facts, levels, facts.order_of_blocks(levels), read, None)
 
 
 def _with_copies_of_parts(
@@ -242,23 +241,16 @@ def _with_copies_of_parts(
     """Decisions whose workgroups go through many channels in parts, copy what they read of one, and compute with that
     for one block after the other, also across the channels of the output.
     """
-    window = {it for name in (along, other) for it in _summed_with(facts, name)}
-    for channels in sorted(facts.carried - window):
+    for channels in sorted(_beside_window(facts, along, other)):
         if facts.extents[channels] > _CHANNELS_OF_PART:
             levels = _turned(facts, block, along, _ROW_OF_PARTS)
             workgroups, *_, written = levels[across]
-            turns = min(-(-facts.extents[across] // (written.factor or 1)), _MOST_TURNS_OF_PARTS)
+            turns = min(_blocks_along(facts, across, [written]), _MOST_TURNS_OF_PARTS)
             levels[across] = (workgroups, *_looped(turns), written)
             levels[channels] = (Level(Execution.LOOP, None), Level(Execution.LOOP, _CHANNELS_OF_PART))
             at = LevelName(channels, 0)
             order = (at, *(it for it in facts.order_of_blocks(levels) if it != at))
-            yield _copying(facts, levels, order, {along, other, channels}, at)
-
-
-def _read_by(facts: Facts, read: AbstractSet[str]) -> list[Load]:
-    """The loads that depend on all of these dimensions."""
-    scope = facts.plain.scope
-    return [it for it in scope.values.values() if isinstance(it, Load) and read <= scope.dimensions_of(it.name)]
+            yield from _copying(facts, levels, order, {along, other, channels}, at)
 
 
 def _copying(
@@ -267,16 +259,19 @@ def _copying(
     order: tuple[LevelName, ...],
     read: AbstractSet[str],
     at: LevelName | None,
-) -> Decisions:
-    """Decisions that copy what depends on the dimensions `read` in each iteration of a level, in whole steps of all
-    invocations.
+) -> Iterator[Decisions]:
+    """Decisions that copy what depends on the dimensions `read`, if anything does, in each iteration of a level, or
+    once: in whole steps of all invocations.
     """
-    loads = _read_by(facts, read)
-    arrays = dict.fromkeys(it.array for it in loads)
-    stages = tuple(Stage(tuple(it.name for it in loads if it.array == array), at) for array in arrays)
-    copied = replace(facts.with_levels(Decisions((), ()), levels), order=order, stages=stages)
-    decided = facts.decided(copied)
-    return replace(copied, stages=tuple(replace(it, padding=whole_padding(it, decided)) for it in decided.stages))
+    scope = facts.plain.scope
+    loads = [it for it in scope.values.values() if isinstance(it, Load) and read <= scope.dimensions_of(it.name)]
+    if loads:
+        arrays = dict.fromkeys(it.array for it in loads)
+        stages = tuple(Stage(tuple(it.name for it in loads if it.array == array), at) for array in arrays)
+        copied = replace(facts.with_levels(Decisions((), ()), levels), order=order, stages=stages)
+        decided = facts.decided(copied)
+        padded = tuple(replace(it, padding=whole_padding(it, decided)) for it in decided.stages)
+        yield replace(copied, stages=padded)
 
 
 def _sliding(facts: Facts, copied: Decisions, across: str) -> Iterator[Decisions]:
@@ -334,6 +329,11 @@ def passes(facts: Facts) -> Iterator[Decisions]:
             levels[rows[-1]] = (*levels[rows[-1]], *unrolled_level(count))
             blocked = facts.with_levels(Decisions((), ()), levels)
             yield from (replace(blocked, kept=(*packed, *kept)) for packed in loads)
+
+
+def _beside_window(facts: Facts, along: str, other: str) -> AbstractSet[str]:
+    """The dimensions that are summed up along beside a window, as the channels of a convolution's input."""
+    return facts.carried - {it for name in (along, other) for it in _summed_with(facts, name)}
 
 
 def _summed_with(facts: Facts, along: str) -> list[str]:

@@ -124,10 +124,16 @@ def convolution() -> Nest:
     return nest
 
 
+def space_of_convolution(channels: int, size: int, lanes: int = 16) -> DecisionSpace:
+    """As many channels of the output, whose extents are this size."""
+    sizes = {"outputs": channels, "inputs": channels, "h": size, "w": size}
+    facts = replace(Facts(convolution().ir, sizes, reassociate=True), lanes=lanes)
+    return DecisionSpace(facts, lambda it: cost_of(it, ASSUMED, contract=True))
+
+
 def test_what_a_window_reads_serves_several_outputs() -> None:
     """Blocks of outputs across the image, too; all outputs in one workgroup, which goes through blocks of them."""
-    facts = Facts(convolution().ir, {"outputs": 16, "inputs": 16, "h": 62, "w": 62}, reassociate=True)
-    space = DecisionSpace(facts, lambda it: cost_of(it, ASSUMED, contract=True))
+    space = space_of_convolution(16, 62)
     block = """
         c: loop
         dy: unrolled
@@ -137,9 +143,9 @@ def test_what_a_window_reads_serves_several_outputs() -> None:
         x: workgroup * invocation(16)
         order: o.1, c.0, dx.0, dy.0, o.2, y.1
     """
-    assert parse_decisions(block) in set(filter(space.is_legal, windows(facts)))
+    assert parse_decisions(block) in set(filter(space.is_legal, windows(space.facts)))
     best, *others = space.windowed()
-    assert any(it.execution is Execution.UNROLLED for it in facts.levels(best)["o"])
+    assert any(it.execution is Execution.UNROLLED for it in space.facts.levels(best)["o"])
     assert space.cost(best).expected == min(space.cost(it).expected for it in (best, *others))
 
 
@@ -298,8 +304,7 @@ def test_searches_begin_with_blocks_that_fit() -> None:
 
 def test_blocks_of_a_convolution_by_turns_along_a_row() -> None:
     """Each block as a whole, or all of a row for each channel."""
-    facts = Facts(convolution().ir, {"outputs": 16, "inputs": 16, "h": 254, "w": 254}, reassociate=True)
-    space = DecisionSpace(facts, lambda it: cost_of(it, ASSUMED, contract=True))
+    space = space_of_convolution(16, 254)
     block = """
         c: loop
         dy: unrolled
@@ -309,7 +314,7 @@ def test_blocks_of_a_convolution_by_turns_along_a_row() -> None:
         x: workgroup * loop(8) * invocation(16)
         order: o.1, {}, dx.0, dy.0, o.2, y.1
     """
-    found = set(filter(space.is_legal, windows(facts)))
+    found = set(filter(space.is_legal, windows(space.facts)))
     assert {parse_decisions(block.format(it)) for it in ("x.1, c.0", "c.0, x.1")} <= found
 
 
@@ -317,8 +322,7 @@ def test_blocks_of_a_convolution_with_copies_of_all_channels() -> None:
     """Workgroups go through all outputs of what they copy; searches begin with some of these, too, but on GPUs in
     software.
     """
-    facts = Facts(convolution().ir, {"outputs": 16, "inputs": 16, "h": 254, "w": 254}, reassociate=True)
-    space = DecisionSpace(replace(facts, lanes=8), lambda it: cost_of(it, ASSUMED, contract=True))
+    space = space_of_convolution(16, 254, lanes=8)
     block = """
         c: loop
         dy: unrolled
@@ -336,8 +340,7 @@ def test_blocks_of_a_convolution_with_copies_of_all_channels() -> None:
 
 def test_blocks_of_a_convolution_with_copies_of_some_of_many_channels() -> None:
     """Not all of 64 channels fit in the memory of a workgroup, which goes through parts of them: sums lie in arrays."""
-    facts = Facts(convolution().ir, {"outputs": 64, "inputs": 64, "h": 254, "w": 254}, reassociate=True)
-    space = DecisionSpace(replace(facts, lanes=8), lambda it: cost_of(it, ASSUMED, contract=True))
+    space = space_of_convolution(64, 254, lanes=8)
     block = """
         c: loop * loop(16)
         dy: unrolled
@@ -349,7 +352,7 @@ def test_blocks_of_a_convolution_with_copies_of_some_of_many_channels() -> None:
         stage image0 at c.0 pad(6)
     """
     assert parse_decisions(block) in set(filter(space.is_legal, windows(space.facts)))
-    few = replace(space.facts, sizes={**facts.sizes, "inputs": 16})
+    few = replace(space.facts, sizes={**space.facts.sizes, "inputs": 16})
     assert not any(stage.at for it in windows(few) for stage in it.stages)
 
 

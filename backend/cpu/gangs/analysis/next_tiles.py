@@ -101,7 +101,7 @@ class SpreadTiles:
     @property
     def turns(self) -> int:
         """The turns of the last loop in all turns of the others."""
-        return prod(it.turns for it in self.loops)
+        return _turns(self.loops)
 
 
 def spread_tiles(placed: Placement, plan: StoragePlan, fork: h.Fork) -> Mapping[h.Fork, SpreadTiles]:
@@ -144,7 +144,7 @@ def _spread(placed: Placement, fork: h.Fork, tiles: Sequence[NextTile]) -> Sprea
     best: SpreadTiles | None = None
     loops, work = _busiest(placed, fork, ()) if tiles else ((), 0.0)
     while loops:
-        turns, lines, kept = prod(it.turns for it in loops), 0, list[NextTile]()
+        turns, lines, kept = _turns(loops), 0, list[NextTile]()
         for tile in tiles:
             share = tile.share(turns)
             more = lines + share.rows * share.lines
@@ -183,18 +183,26 @@ def _new_part(placed: Placement, plan: StoragePlan, read: h.Read, leader: h.Node
     if dimensions is None or step is None or step <= 0:
         return None
     first, extents = dimensions
-    span, rows = stride, list[Rows]()
-    for size, count in sorted((factor * stride, count) for factor, count in extents):
-        if size <= span:
-            span += size * (count - 1)
-        else:
-            rows.append(Rows(count, size))
+    span, rows = _span_and_rows(extents, stride)
     moved = step * stride
     new = min(moved, span)
     bytes_of = Form({node: factor * stride for node, factor in first.terms.items()}, first.constant * stride)
     is_in_loop = bool(placed.loops.around[fork])
     lines = _lines(bytes_of, span - new, rows, new)
     return NextTile(storage, position, bytes_of, moved, span - new, is_in_loop, tuple(rows), lines)
+
+
+def _span_and_rows(extents: Sequence[tuple[int, int]], size: int) -> tuple[int, list[Rows]]:
+    """The bytes of elements of this size that are beside each other, for factors and numbers of what is added to a
+    position, and the rows of these that there are, innermost ones first.
+    """
+    span, rows = size, list[Rows]()
+    for factor, count in sorted(extents):
+        if factor * size <= span:
+            span += factor * size * (count - 1)
+        else:
+            rows.append(Rows(count, factor * size))
+    return span, rows
 
 
 def _lines(first: Form, known: int, rows: Sequence[Rows], new: int) -> int:
@@ -250,11 +258,9 @@ def _count_of_part(placed: Placement, node: h.Node, leader: h.Node, fork: h.Fork
             return None
     if value is None or value < 1 or counted is None or counted[0] != Form():
         return None
-    count = 1
-    for factor, more in sorted(counted[1]):
-        if factor > count:
-            return None
-        count += factor * (more - 1)
+    count, apart = _span_and_rows(counted[1], 1)
+    if apart:
+        return None
     match op:
         case h.BinaryOp.DIV:
             return -(-count // value)
@@ -262,8 +268,10 @@ def _count_of_part(placed: Placement, node: h.Node, leader: h.Node, fork: h.Fork
             return -(-count // (1 << value % 32))
         case h.BinaryOp.REM:
             return min(count, value)
+        case h.BinaryOp.AND if value & (value + 1) == 0:
+            return min(count, value + 1)
         case _:
-            return min(count, value + 1) if value & (value + 1) == 0 else None
+            return None
 
 
 def _step(placed: Placement, position: h.Node, fork: h.Fork) -> int | None:
@@ -290,12 +298,17 @@ def _busiest(placed: Placement, fork: h.Fork, loops: tuple[Counted, ...]) -> tup
         is_inside = fork in placed.nest.around[loop.header] and placed.loops.around[loop.header] == (*around, loop)
         phis = (it for it in placed.users.get(loop.header, ()) if isinstance(it, h.Phi)) if is_inside else ()
         counted = next((it for it in (_counted(placed, loop, phi) for phi in phis) if it is not None), None)
-        if counted is None or not 1 < counted.turns <= _MOST_TURNS // prod(it.turns for it in loops):
+        if counted is None or not 1 < counted.turns <= _MOST_TURNS // _turns(loops):
             continue
         work = operations_of_turn(placed, loop)
         if work > most:
             best, most = (*loops, counted), work
     return best, most
+
+
+def _turns(loops: Sequence[Counted]) -> int:
+    """The turns of the last of some loops, each inside of the one before, in all turns of the others."""
+    return prod(it.turns for it in loops)
 
 
 def _counted(placed: Placement, loop: Loop, phi: h.Phi) -> Counted | None:

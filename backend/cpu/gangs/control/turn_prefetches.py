@@ -121,12 +121,10 @@ class TilePrefetch:
 
     def _distances(self, tile: NextTile, first: str, count: int) -> Iterator[str]:
         """How many bytes `count` rows of a tile begin after its first one, from the row with the number `first` on."""
-        one, innermost = self._one, tile.rows[0] if tile.rows else None
-        if innermost is None:
-            yield "0"
-        elif len(tile.rows) == 1 or innermost.count % count == 0:
+        one, rows = self._one, tile.rows
+        if len(rows) == 1 or (rows and rows[0].count % count == 0):  # they are in one group
             begin = self._distance(tile, first)
-            yield from (one.binary("add", "i64", begin, str(it * innermost.apart)) for it in range(count))
+            yield from (one.binary("add", "i64", begin, str(it * rows[0].apart)) for it in range(count))
         else:
             numbers = (one.binary("add", "i64", first, str(it)) for it in range(count))
             yield from (self._distance(tile, it) for it in numbers)
