@@ -14,6 +14,9 @@ DEBUG_PRINTF: Final = "debugPrintf"
 PRINTING_EXTENSION: Final = "wgpu_debug_printf"
 """The extension that wgpu demands for calls of `debugPrintf` (wgpu, "Shader debugPrintf")."""
 
+SWIZZLE_ASSIGNMENT: Final = "swizzle_assignment"
+"""The language extension by which several components of a vector are assigned at once, `v.zy = e`."""
+
 LANGUAGE_FEATURES: Final = frozenset(
     {
         "readonly_and_readwrite_storage_textures",
@@ -29,6 +32,7 @@ LANGUAGE_FEATURES: Final = frozenset(
         "immediate_address_space",
         "fragment_depth",
         "buffer_view",
+        SWIZZLE_ASSIGNMENT,
     }
 )
 """The names that `requires` accepts (WGSL, "Language Extensions")."""

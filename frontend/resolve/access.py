@@ -20,7 +20,7 @@ from ...ir.types import (
     vector,
 )
 from ...ir.wgsl import ast
-from ...ir.wgsl.program import MemberIndex, Swizzle
+from ...ir.wgsl.program import MemberIndex, Swizzle, SwizzleView
 from . import expressions
 from .context import Context, Operand, Phase
 from .conversions import latest_phase, load, make_concrete, note_read
@@ -29,9 +29,28 @@ from .memory_views import view_of
 _LETTERS = {letter: index for letters in ("xyzw", "rgba") for index, letter in enumerate(letters)}
 
 
+def resolve_target(context: Context, node: ast.Expression) -> Operand:
+    """The memory that is assigned to. Several components of a vector in memory are memory here, not a value (WGSL,
+    "Swizzle View Expression").
+    """
+    match node:
+        case ast.Paren(operand=inner):
+            operand = context.facts.expressions[node] = resolve_target(context, inner)
+            return operand
+        case ast.Index(object=inner):
+            return _index(context, node, resolve_target(context, inner))
+        case ast.MemberAccess(object=inner):
+            return _member(context, node, resolve_target(context, inner), is_target=True)
+        case _:
+            return expressions.resolve(context, node)
+
+
 def resolve_index(context: Context, node: ast.Index) -> Operand:
     """`object[index]`, a reference when the object is memory or a pointer."""
-    object = expressions.resolve(context, node.object)
+    return _index(context, node, expressions.resolve(context, node.object))
+
+
+def _index(context: Context, node: ast.Index, object: Operand) -> Operand:
     view = view_of(object.result)
     composite = object.result if view is None else view.store
     if not isinstance(composite, (Vector, Matrix, Array)):
@@ -82,14 +101,20 @@ def index_fault(composite: Type, index: RawValue) -> str | None:
 
 def resolve_member(context: Context, node: ast.MemberAccess) -> Operand:
     """`object.member` of a structure, or a component or swizzle of a vector."""
-    object = expressions.resolve(context, node.object)
+    return _member(context, node, expressions.resolve(context, node.object), is_target=False)
+
+
+def _member(context: Context, node: ast.MemberAccess, object: Operand, *, is_target: bool) -> Operand:
     view = view_of(object.result)
     composite = object.result if view is None else view.store
     if isinstance(composite, Struct):
         return _struct_member(context, node, object, composite, view)
     if not isinstance(composite, Vector):
         context.fail("invalid-access", f"a value of type '{composite}' has no members", node.member_span)
-    return _swizzle(context, node, object, composite, view)
+    components = _components(context, node, composite)
+    if is_target and view is not None and len(components) > 1:
+        return _swizzle_view(context, node, object, composite, view, components)
+    return _swizzle(context, node, object, composite, view, components)
 
 
 def _struct_member(
@@ -106,9 +131,13 @@ def _struct_member(
 
 
 def _swizzle(
-    context: Context, node: ast.MemberAccess, object: Operand, composite: Vector, view: Reference | Pointer | None
+    context: Context,
+    node: ast.MemberAccess,
+    object: Operand,
+    composite: Vector,
+    view: Reference | Pointer | None,
+    components: tuple[int, ...],
 ) -> Operand:
-    components = _components(context, node, composite)
     context.facts.members[node] = Swizzle(components)
     if len(components) == 1:
         return _part(context, node, object, view, composite.element, components[0])
@@ -121,6 +150,22 @@ def _swizzle(
         raw = tuple([values[component] for component in components])
     phase = object.phase if view is None else Phase.RUNTIME
     return context.operand(node, vector(len(components), composite.element), phase, raw)
+
+
+def _swizzle_view(
+    context: Context,
+    node: ast.MemberAccess,
+    object: Operand,
+    composite: Vector,
+    view: Reference | Pointer,
+    components: tuple[int, ...],
+) -> Operand:
+    whole = context.facts.swizzle_view(node.object)
+    if whole is not None:
+        components = tuple([whole.components[component] for component in components])
+    context.facts.members[node] = SwizzleView(components)
+    type = reference(view.space, vector(len(components), composite.element), view.access)
+    return context.operand(node, type, Phase.RUNTIME, root=object.root)
 
 
 def _components(context: Context, node: ast.MemberAccess, composite: Vector) -> tuple[int, ...]:

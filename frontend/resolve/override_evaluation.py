@@ -18,7 +18,7 @@ from ...ir.ops import BinaryOp, UnaryOp
 from ...ir.scalars import EvaluationError, Mode
 from ...ir.types import Array, Buffer, OverrideCount, Pointer, Reference, Type
 from ...ir.wgsl import ast
-from ...ir.wgsl.program import CallsBuiltin, Constructs, Converts, Facts, MemberIndex, Swizzle, Variable
+from ...ir.wgsl.program import CallsBuiltin, Constructs, Converts, Facts, MemberIndex, Swizzle, SwizzleView, Variable
 from .access import index_fault
 
 
@@ -146,3 +146,5 @@ class OverrideEvaluator:
                 return elements(object)[component]
             case Swizzle(components=components):
                 return tuple([elements(object)[component] for component in components])
+            case SwizzleView():
+                return None

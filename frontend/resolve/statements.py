@@ -22,7 +22,7 @@ from ...ir.types import (
 )
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import CallsBuiltin, CallsFunction
-from . import calls, expressions, loops, switches, type_rules, variables
+from . import access, calls, expressions, loops, switches, type_rules, variables
 from .attributes import statement_attributes
 from .context import Abandon, Context, Entity, Flow, FunctionState, Operand, Phase
 from .conversions import convert_to, load, note_read
@@ -127,12 +127,19 @@ def _access_hint(operand: Operand) -> tuple[Note, ...]:
 
 
 def _target(context: Context, node: ast.Expression, *, reads: bool) -> tuple[Operand, Reference]:
-    """The memory that is assigned to (WGSL, "Assignment Statement")."""
-    operand = expressions.resolve(context, node)
+    """The memory that is assigned to (WGSL, "Assignment Statement"). The rest of a vector of which some components are
+    assigned is read, and written again (WGSL, "Swizzle Assignment").
+    """
+    operand = access.resolve_target(context, node)
     reference = operand.type
     if not isinstance(reference, Reference):
         notes = _assignment_hint(context, node, operand)
         context.fail("invalid-assignment", "cannot assign to a value, only to memory", node.span, notes)
+    view = context.facts.swizzle_view(node)
+    if view is not None:
+        reads = True
+        if len(set(view.components)) < len(view.components):
+            context.fail("invalid-assignment", "cannot assign to a component twice", node.span)
     if reference.access is Access.READ or (reads and reference.access is Access.WRITE):
         message = f"cannot {'update' if reads else 'write to'} memory with access mode '{reference.access.value}'"
         context.fail("invalid-assignment", message, node.span, _access_hint(operand))
@@ -149,13 +156,13 @@ def _target(context: Context, node: ast.Expression, *, reads: bool) -> tuple[Ope
 def _assignment_hint(context: Context, node: ast.Expression, operand: Operand) -> tuple[Note, ...]:
     if isinstance(operand.type, Pointer):
         return (Note("write '*' before a pointer to assign to what it points to"),)
+    while isinstance(node, (ast.Paren, ast.Index, ast.MemberAccess)):
+        node = node.operand if isinstance(node, ast.Paren) else node.object
     if isinstance(node, ast.Identifier):
         variable = context.facts.names.get(node)
         if variable is not None:
             hint = "copy it to a 'var' first" if variable.kind == "parameter" else "only a 'var' can change"
             return (Note(f"'{node.name}' is {with_article(variable.kind)}, declared here: {hint}", variable.span),)
-    if isinstance(node, ast.MemberAccess) and len(node.member) > 1 and node in context.facts.members:
-        return (Note("assign to the components one by one"),)
     return ()
 
 

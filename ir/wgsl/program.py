@@ -16,7 +16,8 @@ Conversions of abstract values happen only in constants. An expression that neve
 callee of a call) has no facts. A `Paren` shares the facts object of its operand.
 
 The object of an access may be a pointer: `p.x` and `p[i]` are references to parts of the memory that it points to, and
-a swizzle of several components loads the vector through the pointer.
+a swizzle of several components loads the vector through the pointer. In what is assigned to, such a swizzle is a
+`SwizzleView` instead. Its type is a Reference to a vector of its components, and its object is a memory view, too.
 """
 
 from __future__ import annotations
@@ -177,7 +178,16 @@ class Swizzle:
     components: tuple[int, ...]
 
 
-MemberTarget: TypeAlias = MemberIndex | Swizzle
+@dataclass(frozen=True, slots=True)
+class SwizzleView:
+    """`object.zy` of a vector in memory, where it is assigned to: 2 to 4 `components`, counted in that vector also
+    where `object` is itself a view, as in `v.xyz.zy` (WGSL, "Swizzle View Expression").
+    """
+
+    components: tuple[int, ...]
+
+
+MemberTarget: TypeAlias = MemberIndex | Swizzle | SwizzleView
 
 
 @dataclass(slots=True)
@@ -200,6 +210,13 @@ class Facts:
     selectors: NodeMap[ast.Case, tuple[ConstantValue, ...]] = field(
         default_factory=NodeMap[ast.Case, "tuple[ConstantValue, ...]"]
     )
+
+    def swizzle_view(self, node: ast.Expression) -> SwizzleView | None:
+        """The view that an expression is, if it is one."""
+        while isinstance(node, ast.Paren):
+            node = node.operand
+        target = self.members[node] if isinstance(node, ast.MemberAccess) else None
+        return target if isinstance(target, SwizzleView) else None
 
 
 @dataclass(eq=False, slots=True)

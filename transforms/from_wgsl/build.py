@@ -15,6 +15,7 @@ from ...base.interpreter_state import deep_nesting
 from ...ir.core.builder import Builder, empty_module
 from ...ir.core.names import NameScope
 from ...ir.core.nodes import ArrayCount, Block, DiagnosticFilter, Module, Override, Var
+from ...ir.language import SWIZZLE_ASSIGNMENT
 from ...ir.schema.traverse import walk
 from ...ir.types import Extent, OverrideCount, Pointer, Scalar, pointer
 from ...ir.wgsl import ast
@@ -65,7 +66,7 @@ class ModuleBuilder(StatementBuilder):
         """A builder for a program, with an empty module."""
         module = empty_module()
         module.enables = list(program.enables)
-        module.requires = list(program.requires)
+        module.requires = [it for it in program.requires if it != SWIZZLE_ASSIGNMENT]  # core IR assigns whole vectors
         module.diagnostics = list(_filters(program.diagnostics))
         module.structs = list(program.structs)
         return cls(program, Builder(module), NameScope(_taken_names(program)))

@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
+from ...ir.constants import ConstantValue
 from ...ir.core.builder import block_argument, bool_constant, u32
 from ...ir.core.nodes import Constant
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp, UnaryOp
-from ...ir.types import BOOL, Pointer
+from ...ir.types import BOOL, U32, Pointer, vector
 from ...ir.wgsl import ast
-from ...ir.wgsl.program import CallsBuiltin, CallsFunction, Constructs, Converts, MemberIndex, Swizzle
+from ...ir.wgsl.program import CallsBuiltin, CallsFunction, Constructs, Converts, MemberIndex, Swizzle, SwizzleView
 from .context import Context
 
 
@@ -107,6 +108,8 @@ class ExpressionBuilder(Context):
 
     def _part(self, node: ast.Index | ast.MemberAccess) -> Value:
         target = self.facts.members[node] if isinstance(node, ast.MemberAccess) else None
+        if isinstance(target, SwizzleView):
+            return self.value(node.object)
         if isinstance(target, Swizzle) and len(target.components) > 1:
             return self._swizzle(node.object, target.components, node)
         object, indices = self._chain(node)
@@ -122,18 +125,29 @@ class ExpressionBuilder(Context):
     def _chain(self, node: ast.Index | ast.MemberAccess) -> tuple[Value, list[Value]]:
         """The object at the start of a chain like `a[i].b`, and all indices of the chain, which becomes one access."""
         object, indices = self._chain_object(node.object)
+        view = self.facts.swizzle_view(node.object)
         if isinstance(node, ast.Index):
-            indices.append(self.value(node.index))
+            place = self.value(node.index)
+            indices.append(place if view is None else self._viewed(view, place, node))
             return object, indices
         target = self.facts.members[node]
         match target:
             case MemberIndex(index=index):
                 indices.append(u32(index))
             case Swizzle(components=components):
-                indices.append(u32(components[0]))
+                indices.append(u32(components[0] if view is None else view.components[components[0]]))
+            case SwizzleView():
+                raise AssertionError("a view is no part of a chain")
             case _:
                 assert_never(target)
         return object, indices
+
+    def _viewed(self, view: SwizzleView, index: Value, node: ast.Index) -> Value:
+        """The component of a vector that an index means in a view of it."""
+        if isinstance(index, Constant) and isinstance(index.value.value, int):
+            return u32(view.components[index.value.value])
+        components = ConstantValue(vector(len(view.components), U32), view.components)
+        return self.here(node).access(Constant(components, components.type, None), [index])
 
     def _chain_object(self, node: ast.Expression) -> tuple[Value, list[Value]]:
         facts = self.facts_of(node)
@@ -145,6 +159,8 @@ class ExpressionBuilder(Context):
                     return self._chain_object(operand)
                 case ast.Index():
                     return self._chain(node)
+                case ast.MemberAccess() if self.facts.swizzle_view(node) is not None:
+                    return self._chain_object(node.object)
                 case ast.MemberAccess() if not self._is_multiple(node):
                     return self._chain(node)
                 case ast.Unary() | ast.MemberAccess() | ast.Binary() | ast.Call() | ast.Identifier():

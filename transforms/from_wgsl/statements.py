@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import assert_never
 
 from ...ir.constants import ConstantValue
+from ...ir.core.builder import u32
 from ...ir.core.effects import has_effects
 from ...ir.core.nodes import Constant, Function, FunctionParameter
+from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
-from ...ir.types import AddressSpace, pointer
+from ...ir.types import AddressSpace, Pointer, Vector, pointer
 from ...ir.wgsl import ast
 from ...ir.wgsl.program import FunctionInfo
 from .control import ControlFlowBuilder
@@ -102,19 +104,45 @@ class StatementBuilder(ControlFlowBuilder):
         self.values[variable] = value
 
     def _assign(self, node: ast.Assign) -> None:
-        target = self.value(node.target)
+        memory = self.value(node.target)
         value = self.value(node.value)
-        self.here(node).store(target, value)
+        self._store(node, node.target, memory, value)
 
     def _compound(
         self, node: ast.Statement, op: BinaryOp, target: ast.Expression, value: ast.Expression | None
     ) -> None:
         """Load, operate, store; the target is evaluated once (WGSL, "Compound Assignment"). The default value is 1."""
         memory = self.value(target)
-        before = self.here(node).load(memory)
+        before: Value = self.here(node).load(memory)
+        view = self.facts.swizzle_view(target)
+        if view is not None:
+            before = self.here(node).swizzle(before, view.components)
         operand = Constant(ConstantValue(before.type, 1), before.type, None) if value is None else self.value(value)
+        self._store(node, target, memory, self.here(node).binary(op, before, operand))
+
+    def _store(self, node: ast.Statement, target: ast.Expression, memory: Value, value: Value) -> None:
+        """Store what is assigned. Through a view of some components of a vector, the others are loaded, once `value`
+        is known, and stored with them (WGSL, "Swizzle Assignment").
+        """
         builder = self.here(node)
-        builder.store(memory, builder.binary(op, before, operand))
+        view = self.facts.swizzle_view(target)
+        if view is None:
+            builder.store(memory, value)
+            return
+        assert isinstance(memory.type, Pointer)
+        whole = memory.type.store
+        assert isinstance(whole, Vector)
+        old = value if len(view.components) == whole.width else builder.load(memory)
+        parts = list[Value]()
+        for component in range(whole.width):
+            is_new = component in view.components
+            source, place = (value, view.components.index(component)) if is_new else (old, component)
+            if isinstance(source, Constant):
+                part = source.value.element(place, whole.element)
+                parts.append(Constant(part, part.type, None, span=source.span))
+            else:
+                parts.append(builder.access(source, [u32(place)]))
+        builder.store(memory, builder.construct(whole, parts))
 
     def _phony(self, node: ast.Expression) -> None:
         """Evaluate for effects only: operations without effects are removed again from the end of the block."""

@@ -7,7 +7,6 @@ fn assignments(x: i32) {
   let c = 1;
   x = 2;  // error: invalid-assignment
   c++;  // error: invalid-assignment
-  v.xy = vec2f();  // error: invalid-assignment
   v.x += 1u;  // error: no-matching-operator
   v = 1;  // error: type-mismatch
   v.x++;  // error: type-mismatch

@@ -3,6 +3,6 @@ fn main() {
     let x = 1;
     x = 2;
     var v = vec2f();
-    v.xy = v.yx;
+    v.xyxy = vec4f();
 }
 // the left side is no memory that can be written
