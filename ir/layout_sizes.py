@@ -13,6 +13,9 @@ Counts: TypeAlias = Mapping[OverrideCount, int] | None
 """The values of override-sized array counts."""
 
 
+_ROW = 16
+
+
 def resolve_counts(type: Type, counts: Counts) -> Type:
     """The type with an override-sized count replaced by its value; WGSL allows one on the outermost array only."""
     if isinstance(type, Array) and isinstance(type.count, OverrideCount) and counts is not None:
@@ -120,6 +123,26 @@ def offset_of(type: Type, index: int) -> int:
             return index * _scalar_size(element)
         case _:
             raise TypeError(f"{type} has no elements")
+
+
+def is_in_rows(type: Type) -> bool:
+    """Whether arrays and structures in a type begin at multiples of 16 bytes, as uniform buffers demand where an engine
+    lacks the extension `uniform_buffer_standard_layout` (WGSL, "Address Space Layout Constraints").
+    """
+    match type:
+        case Array(element=element):
+            return stride_of(type) % _ROW == 0 and is_in_rows(element)
+        case Struct(members=members):
+            starts = member_offsets(type)
+            for index, member in enumerate(members):
+                if isinstance(member.type, (Array, Struct)) and starts[index] % _ROW:
+                    return False
+                end = starts[index] + round_up(_ROW, size_of(member.type))
+                if isinstance(member.type, Struct) and any(it < end for it in starts[index + 1 :]):
+                    return False
+            return all(is_in_rows(it.type) for it in members)
+        case _:
+            return True
 
 
 def runtime_array(type: Type) -> tuple[int, Array] | None:

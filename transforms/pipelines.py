@@ -37,9 +37,11 @@ from .core.shuffle_first import ShuffleFirst
 from .core.simplify_control_flow import SimplifyControlFlow
 from .core.single_entry_point import SingleEntryPoint
 from .core.std140 import Std140
+from .core.store_uniforms import StoreUniforms
 from .core.strength_reduction import StrengthReduction
 from .core.substitute_overrides import SubstituteOverrides
 from .core.trip_counts import max_trip_count
+from .core.unpack_low_halves import UnpackLowHalves
 from .core.unroll import Unroll
 from .core.vectorize import Vectorize
 from .core.watch_loops import WatchLoops
@@ -91,6 +93,8 @@ NAGA: Pipeline[Module] = pipeline(
     (DropFilters(), "naga refuses filters on statements"),
     (DeriveIndices(), "naga lacks two builtin inputs"),
     (FlattenExternal(), "wgpu has no external textures"),
+    (StoreUniforms(), "naga lacks the layout of other memory for uniform buffers"),
+    (Std140(), "naga aborts on some loads of matrices of two rows from uniform buffers"),
     (WidenBools(), "after passes that store in workgroup memory: naga does not give each bool there a word"),
     (NagaDialect(), "last: other passes write what naga refuses"),
 )
@@ -164,8 +168,10 @@ CORE: Stage[Module] = Stage(
         "simplify_control_flow": SimplifyControlFlow,
         "single_entry_point": SingleEntryPoint,
         "std140": Std140,
+        "store_uniforms": StoreUniforms,
         "strength_reduction": StrengthReduction,
         "substitute_overrides": SubstituteOverrides,
+        "unpack_low_halves": UnpackLowHalves,
         "unroll": Unroll,
         "vectorize": Vectorize,
         "watch_loops": WatchLoops,
@@ -203,6 +209,9 @@ CORE: Stage[Module] = Stage(
             "naga_dialect",
             "replicate_loops",
             "shuffle_first",
+            "std140",
+            "store_uniforms",
+            "unpack_low_halves",
             "watch_loops",
             "widen_bools",
         ),
@@ -222,7 +231,6 @@ CORE: Stage[Module] = Stage(
             "prevent_infinite_loops",
             "remove_continue_in_switch",
             "scalarize",
-            "std140",
             "vectorize",
         ),
     },

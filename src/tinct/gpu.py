@@ -15,7 +15,7 @@ from .base.deadline import compiling_within
 from .base.errors import DeviceError
 from .compilation import Compilation
 from .dispatch import Dispatch, Timing
-from .ir.layout_sizes import minimum_size
+from .ir.layout_sizes import is_in_rows, minimum_size
 from .ir.samplers import read_sampler
 from .ir.textures import storage_type
 from .ir.types import BindingPoint, Sampler, Texture
@@ -169,6 +169,7 @@ def options_for(
         workgroup_size=workgroup_size,
         hides_uniforms="uniform values" in faults,
         shuffles_first="first broadcasts" in faults,
+        unpacks_low="upper halves" in faults,
     )
 
 
@@ -255,7 +256,7 @@ def memory_binding(info: BindingInfo, data: bytes | bytearray | memoryview) -> B
 
 
 def kind_of(info: BindingInfo) -> BufferKind:
-    """How a kernel binds a buffer."""
-    if info.space == "uniform":
+    """How a kernel binds a buffer. Uniform variables may be in storage (see `transforms.core.store_uniforms`)."""
+    if info.space == "uniform" and is_in_rows(info.type):
         return "uniform"
     return "storage" if info.is_written else "read-only-storage"

@@ -84,7 +84,8 @@ class GpuOptions:
     Hercules IR, after its passes. `workgroup_size` is the number of invocations of a workgroup in the grids of
     programs, which have none of their own. `hides_uniforms`: for a driver that compiles again for the values of
     uniforms (see `transforms.core.hide_uniforms`). `shuffles_first`: for one that cannot compile some
-    `subgroupBroadcastFirst` (see `transforms.core.shuffle_first`).
+    `subgroupBroadcastFirst` (see `transforms.core.shuffle_first`). `unpacks_low`: for one that unpacks upper halves of
+    constants wrongly (see `transforms.core.unpack_low_halves`).
     """
 
     for_naga: bool = False
@@ -94,6 +95,7 @@ class GpuOptions:
     workgroup_size: int = WORKGROUP_SIZE
     hides_uniforms: bool = False
     shuffles_first: bool = False
+    unpacks_low: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,8 +292,10 @@ def _dialect(options: GpuOptions) -> tuple[Pass[Module], ...]:
     """The passes for one engine, and one driver."""
     from .transforms.core.hide_uniforms import HideUniforms
     from .transforms.core.shuffle_first import ShuffleFirst
+    from .transforms.core.unpack_low_halves import UnpackLowHalves
     from .transforms.pipelines import NAGA
 
     hiding = (HideUniforms(),) if options.hides_uniforms else ()
     shuffling = (ShuffleFirst(),) if options.shuffles_first else ()
-    return (*hiding, *shuffling, *(NAGA.passes if options.for_naga else ()))
+    unpacking = (UnpackLowHalves(),) if options.unpacks_low else ()  # last: naga's dialect unpacks, too
+    return (*hiding, *shuffling, *(NAGA.passes if options.for_naga else ()), *unpacking)

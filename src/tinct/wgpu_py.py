@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol, TypeAlias, cast
 from .backend.gpu.binding_headers import ACCESS_NAMES, SAMPLE_TYPES, view_dimension
 from .base.errors import InputError
 from .buffers import pack_binding, values_by_name
+from .gpu import kind_of
 from .ir.samplers import Sampler as SamplerValue
 from .ir.types import F32, BindingPoint, Sampler, Texture, TextureKind
 from .ir.types import Buffer as RawBuffer
@@ -125,8 +126,7 @@ def _entry(info: BindingInfo, *, is_filtered: bool) -> LayoutEntry:
         kind = "comparison" if type.comparison else "filtering" if is_filtered else "non-filtering"
         return {**entry, "sampler": {"type": kind}}
     if not isinstance(type, Texture):
-        kind = "uniform" if info.space == "uniform" else "storage" if info.is_written else "read-only-storage"
-        buffer = {"type": kind, "has_dynamic_offset": False, "min_binding_size": _least_size(info)}
+        buffer = {"type": kind_of(info), "has_dynamic_offset": False, "min_binding_size": _least_size(info)}
         return {**entry, "buffer": buffer}
     view = view_dimension(type)
     match type.kind:
@@ -182,9 +182,10 @@ def _resource(device: WgpuDevice, info: BindingInfo, value: Any) -> object:
             raise InputError(f"{info.name}: {info.type} takes a texture, a view or a sampler of wgpu-py's")
         return value
     data = bytes(pack_binding(info, value))
-    if info.space == "uniform":
+    is_uniform = kind_of(info) == "uniform"
+    if is_uniform:
         data += bytes(-len(data) % _UNIFORM_ROUNDING)
-    usage = _UNIFORM | _COPY_DST if info.space == "uniform" else _STORAGE | _COPY_SRC | _COPY_DST
+    usage = _UNIFORM | _COPY_DST if is_uniform else _STORAGE | _COPY_SRC | _COPY_DST
     buffer = device.create_buffer_with_data(data=data, usage=usage)
     return {"buffer": buffer, "offset": 0, "size": buffer.size}
 

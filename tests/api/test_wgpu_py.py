@@ -143,6 +143,22 @@ def test_uniform_views_are_whole_rows(device: Any) -> None:
         kernel.bind(device, {"u": short, "out": out})
 
 
+def test_uniforms_in_the_layout_of_storage(device: Any) -> None:
+    kernel = tinct.load("""
+        @group(0) @binding(0) var<uniform> u: array<f32, 3>;
+        @group(0) @binding(1) var<uniform> m: mat2x2f;
+        @group(0) @binding(2) var<storage, read_write> out: f32;
+        @compute @workgroup_size(8) fn main() { let all = m; out = u[2] + all[1].y; }""")["main"]
+    assert [it["buffer"]["type"] for it in kernel.bind_group_layouts()[0]] == [
+        "read-only-storage",
+        "uniform",
+        "storage",
+    ]
+    out = device.create_buffer(size=4, usage=128 | 4)
+    dispatch(device, kernel, kernel.bind(device, {"u": [1, 2, 3], "m": [[1, 2], [3, 4]], "out": out}))
+    assert np.frombuffer(device.queue.read_buffer(out), np.float32).tolist() == [7]
+
+
 def test_textures(device: Any) -> None:
     kernel = SHADER["draw"]
     picture = device.create_texture(size=(2, 1), format="rgba8unorm", usage=4 | 2)

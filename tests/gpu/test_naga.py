@@ -183,3 +183,89 @@ def test_bools_of_all_shapes(way: str | None) -> None:
     found = main.run({"out": (None, 64)}, workgroups=1, device="gpu", via=way)["out"]
     np.testing.assert_array_equal(found, expected)
     assert len(set(expected.tolist())) > 3
+
+
+MATRICES = """
+struct Two {{ m: mat2x2f, b: f32 }}
+struct Params {{ n: i32, m: mat3x2f, @align(16) two: array<Two, 2>, last: vec4f }}
+@group(0) @binding(0) var<uniform> u: Params;
+@group(0) @binding(1) var<storage, read_write> out: array<f32, 8>;
+@compute @workgroup_size(1) fn main(@builtin(workgroup_id) id: vec3u) {{
+    {body}
+}}
+"""
+
+
+@pytest.mark.usefixtures("adapter")
+@pytest.mark.parametrize("via", [None, "hercules"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "let all = u; out[0] = all.m[1].x + all.two[1].m[1].y + f32(all.n) + all.last.w;",
+        "let two = u.two; out[0] = two[0].m[0].y + two[1].b;",
+        "out[0] = u.two[id.x + 1].m[id.x + 1].y; out[1] = u.m[2][id.x]; out[2] = u.two[1].b;",
+        "let m = u.two[1].m; let v = u.m * vec3f(1, 2, 3); out[0] = m[0].x; out[1] = v.y;",
+    ],
+)
+def test_matrices_of_two_rows_in_uniform_buffers(body: str, via: str | None) -> None:
+    kernel = tinct.load(MATRICES.format(body=body))["main"]
+    values = {"u": np.arange(36, dtype=np.float32).tobytes(), "out": np.zeros(8, np.float32)}
+    expected = kernel.run(values, workgroups=1, device="interp")["out"]
+    assert expected.any()
+    np.testing.assert_array_equal(kernel.run(values, workgroups=1, device="gpu", via=via)["out"], expected)
+
+
+TIGHT = """
+struct Inner { a: f32, b: array<f32, 3> }
+struct Params { first: f32, inner: Inner }
+@group(0) @binding(0) var<uniform> numbers: array<f32, 6>;
+@group(0) @binding(1) var<uniform> params: Params;
+@group(0) @binding(2) var<storage, read_write> out: array<f32, 8>;
+fn sum(inner: ptr<uniform, Inner>, i: u32) -> f32 { return inner.a + inner.b[i]; }
+@compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {
+    let all = numbers;
+    out[i] = numbers[i] + sum(&params.inner, i % 3) + all[5] + params.first;
+}
+"""
+
+
+@pytest.mark.usefixtures("adapter")
+@pytest.mark.parametrize("via", [None, "hercules"])
+def test_uniform_buffers_in_the_layout_of_storage(via: str | None) -> None:
+    kernel = tinct.load(TIGHT)["main"]
+    values = {
+        "numbers": np.arange(6, dtype=np.float32),
+        "params": np.arange(5, dtype=np.float32).tobytes(),
+        "out": np.zeros(8, np.float32),
+    }
+    expected = kernel.run(values, workgroups=1, device="interp")["out"]
+    np.testing.assert_array_equal(kernel.run(values, workgroups=1, device="gpu", via=via)["out"], expected)
+    with tinct.Session("gpu") as session:
+        held = {name: session.buffer(it) for name, it in values.items()}
+        kernel.run(held, workgroups=1, device="gpu")
+        np.testing.assert_array_equal(held["out"].numpy().view(np.float32), expected)
+
+
+UNPACKED = """
+@group(0) @binding(0) var<storage, read_write> pairs: array<vec2f, 2>;
+@compute @workgroup_size(1) fn main() {
+    var word = 0x3f804200u;
+    pairs[0] = unpack2x16float(word);
+    pairs[1] = unpack2x16float(bitcast<u32>(pairs[1].x));
+}
+"""
+
+
+@pytest.mark.usefixtures("adapter")
+def test_upper_halves_of_constants() -> None:
+    given = np.array([0, 0, 0x3F804200, 0], np.uint32).view(np.float32).reshape(2, 2)
+    for device in ("interp", "gpu"):
+        found = tinct.load(UNPACKED)["main"].run({"pairs": given}, workgroups=1, device=device)["pairs"]
+        np.testing.assert_array_equal(found, [[3, 1.875], [3, 1.875]])
+
+
+@pytest.mark.parametrize("unpacks", [True, False])
+def test_only_drivers_with_the_fault_get_lower_halves(unpacks: bool) -> None:
+    options = GpuOptions(for_naga=True, unpacks_low=unpacks)
+    text = tinct.load(UNPACKED).compilation("main", {}).for_gpu(options).wgsl
+    assert (">> 16u" in text) == unpacks

@@ -35,6 +35,21 @@ def test_a_broadcast_on_which_the_next_iteration_depends(type: str) -> None:
         assert kernel.run({"sums": given}, workgroups=1, device="gpu", via=via)["sums"].tolist() == expected.tolist()
 
 
+def test_lanes_of_signed_numbers() -> None:
+    adapter = GpuDevice.available()
+    if adapter is None or "subgroup" not in adapter.features:
+        pytest.skip("no GPU with subgroups")
+    kernel = tinct.load("""
+        enable subgroups;
+        @group(0) @binding(0) var<storage, read_write> out: array<i32, 4>;
+        @compute @workgroup_size(4) fn main(@builtin(local_invocation_index) i: u32) {
+            var lane = 1;
+            out[i] = subgroupShuffle(i32(i) * 10, lane) + subgroupShuffle(1, 1) + subgroupBroadcast(i32(i) * 100, 2);
+        }""")["main"]
+    found = kernel.run({"out": np.zeros(4, np.int32)}, workgroups=1, device="gpu")["out"]
+    assert found.tolist() == [211] * 4
+
+
 @pytest.mark.parametrize("shuffles", [True, False])
 def test_only_drivers_with_the_fault_get_shuffles(shuffles: bool) -> None:
     options = GpuOptions(for_naga=True, shuffles_first=shuffles)

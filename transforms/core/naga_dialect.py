@@ -7,8 +7,9 @@
 | `requires` | refuses most features' names | nothing: such a directive only asserts what the compiler can do |
 | `bitcast` between f16 vectors and 32-bit types | takes the result to have the operand's shape | packing functions |
 | `subgroupElect` | lacks it | whether no active invocation stands before |
-| broadcasts from a lane of type i32 | refuses them | the lane as u32 |
+| broadcasts and shuffles from a lane of type i32 | refuses them | the lane as u32 |
 | `var x: u32;` in a loop | sets it to zero once, not in each iteration | `var x = 0u;` |
+| `frexp` of f16 | takes the exponents to be of 16 bits, and refuses them | `frexp` of f32 |
 
 How each fares was found by giving it to naga, and comparing what it computes with the interpreter.
 """
@@ -19,19 +20,34 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ...ir.builtins import frexp_result
 from ...ir.constants import zero_constant
 from ...ir.core import nodes
 from ...ir.core.builder import Builder, u32
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
-from ...ir.types import F16, F32, U32, Pointer, Scalar, Type, Vector, scalar_of, vector
-from .editing import any_of, as_u32
+from ...ir.types import (
+    F16,
+    F32,
+    U32,
+    Pointer,
+    Scalar,
+    Struct,
+    Type,
+    Vector,
+    scalar_of,
+    vector,
+    walk,
+)
+from .editing import any_of, as_u32, module_names
 from .regions import blocks_from, nested
+from .retyping import mapped, retype_values
 from .rewriting import Rule, rewrite
 
 ENABLES: Final = frozenset({"f16"})
 """The extensions that naga lets a module enable."""
+_WITH_LANE: Final = ("subgroupBroadcast", "subgroupShuffle", "quadBroadcast")
 
 
 @dataclass(frozen=True)
@@ -55,6 +71,7 @@ class NagaDialect:
             changed |= function.subgroup_size is not None
             function.subgroup_size = None
         changed |= any_of(_initialise(block) for function in module.functions for block in _in_loops(function))
+        changed |= "f16" in enables and _name_results(module)
         return rewrite(module, _RULES) or changed
 
 
@@ -78,6 +95,39 @@ def _initialise(block: nodes.Block) -> bool:
         store = variable.type.store
         variable.initializer = nodes.Constant(zero_constant(store), store, None, span=variable.span)
     return bool(bare)
+
+
+def _name_results(module: nodes.Module) -> bool:
+    """Give the results of `frexp` of f16 types that have names, so that they can be constructed; whether there are
+    any.
+    """
+    names = module_names(module)
+    results = [frexp_result(type) for type in (F16, *(vector(width, F16) for width in (2, 3, 4)))]
+    named: dict[Type, Type] = {it: Struct(names.unique(it.name.strip("_")), it.members) for it in results}
+    found = dict[Type, None]()
+
+    def changed(type: Type) -> Type:
+        other = mapped(type, named)
+        found[other] = None
+        return other
+
+    retype_values(module, changed)
+    parts = dict.fromkeys(part for type in found for part in walk(type))
+    used = [it for it in parts if isinstance(it, Struct) and it in named.values()]
+    module.structs += used
+    return bool(used)
+
+
+def _frexp(node: nodes.Instruction, builder: Builder) -> Value | None:
+    if not isinstance(node, nodes.BuiltinCall) or node.function != "frexp":
+        return None
+    (value,) = node.arguments
+    if scalar_of(value.type) is not F16:
+        return None
+    wide = vector(value.type.width, F32) if isinstance(value.type, Vector) else F32
+    split = builder.builtin_call("frexp", [builder.convert(wide, value)])
+    fraction = builder.convert(value.type, builder.access(split, [u32(0)]))
+    return builder.construct(node.type, [fraction, builder.access(split, [u32(1)])])
 
 
 def _bitcast(node: nodes.Instruction, builder: Builder) -> Value | None:
@@ -135,7 +185,7 @@ def _subgroup_elect(node: nodes.Instruction, builder: Builder) -> Value | None:
 
 
 def _lane_number(node: nodes.Instruction, builder: Builder) -> Value | None:
-    if not isinstance(node, nodes.BuiltinCall) or node.function not in ("subgroupBroadcast", "quadBroadcast"):
+    if not isinstance(node, nodes.BuiltinCall) or node.function not in _WITH_LANE:
         return None
     value, lane = node.arguments
     if lane.type is U32:
@@ -143,4 +193,4 @@ def _lane_number(node: nodes.Instruction, builder: Builder) -> Value | None:
     return builder.builtin_call(node.function, [value, as_u32(builder, lane)])
 
 
-_RULES: tuple[Rule, ...] = (_bitcast, _subgroup_elect, _lane_number)
+_RULES: tuple[Rule, ...] = (_bitcast, _subgroup_elect, _lane_number, _frexp)

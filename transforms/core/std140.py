@@ -5,7 +5,8 @@ matrices closer (WGSL, "Memory Layout"). In uniform variables such a matrix beco
 structure that it was a member of, else a structure of their own. Their offsets stay; loads rebuild the
 matrices.
 
-For engines that write shaders in languages with std140 alone, as GLSL is. The pipeline `portable` runs it.
+For engines that write shaders in languages with std140 alone, as GLSL is, and for naga, which aborts on some loads of
+matrices of two rows.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from tinct.ir.types import BindingPoint
 from tinct.transforms.core.dce import DeadCodeElimination
 from tinct.transforms.core.hide_uniforms import HideUniforms
 from tinct.transforms.core.shuffle_first import ShuffleFirst
+from tinct.transforms.core.unpack_low_halves import UnpackLowHalves
 from tinct.transforms.core.unroll import Unroll
 from tinct.transforms.core.watch_loops import WatchLoops
 from tinct.transforms.expanding import TO_HERCULES
@@ -47,6 +48,7 @@ RUN_BY_DEVICES = {
         WatchLoops(0, 0),
         HideUniforms(),
         ShuffleFirst(),
+        UnpackLowHalves(),
         *TO_HERCULES,
         *MINIFY.passes,
     )
