@@ -91,7 +91,7 @@ GPU: Pipeline[Module] = pipeline(
 NAGA: Pipeline[Module] = pipeline(
     "what only naga needs, wgpu's compiler; others need what these passes drop",
     (DropFilters(), "naga refuses filters on statements"),
-    (DeriveIndices(), "naga lacks two builtin inputs"),
+    (DeriveIndices(), "naga lacks two builtin inputs, and has two for workgroups of one dimension only"),
     (FlattenExternal(), "wgpu has no external textures"),
     (StoreUniforms(), "naga lacks the layout of other memory for uniform buffers"),
     (Std140(), "naga aborts on some loads of matrices of two rows from uniform buffers"),

@@ -8,6 +8,7 @@ step `core`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -181,16 +182,17 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
     if options.via_hercules:
         module = _through_hercules(job, module, do)
     entry = entry_point(module.functions, job.entry)
-    demanded, limits = demanded_subgroup_size(entry), tuple(demanded_limits(entry).items())
+    demanded, limits = demanded_subgroup_size(entry), Counter(demanded_limits(entry))
     if options.for_naga:
         do(EXPAND, apply_passes, module, (ExpandViews(),))
     do(PREPARE, apply_passes, module, GPU.passes)
     watch = do(GUARD_LOOPS, guard_loops, module, job.entry, limit=options.loop_limit, effort=options.loop_effort)
     do(DIALECT, apply_passes, module, _dialect(options))
+    limits |= Counter(demanded_limits(entry_point(module.functions, job.entry)))  # workgroups may have other sizes now
     nesting = deepest_nesting(module, job.entry)
     unit = do(RAISE, to_unit, module)
     text = do(PRINT, print_unit, unit)
-    return GpuKernel(text, job.entry, watch, nesting, "f16" in module.enables, demanded, limits)
+    return GpuKernel(text, job.entry, watch, nesting, "f16" in module.enables, demanded, tuple(limits.items()))
 
 
 def _through_hercules(job: Job, module: Module, do: Steps) -> Module:

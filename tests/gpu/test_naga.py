@@ -246,6 +246,28 @@ def test_uniform_buffers_in_the_layout_of_storage(via: str | None) -> None:
         np.testing.assert_array_equal(held["out"].numpy().view(np.float32), expected)
 
 
+SPLIT = """
+enable f16;
+var<private> first = modf(-2.75);
+@group(0) @binding(0) var<storage, read_write> out: array<vec4f, 2>;
+@compute @workgroup_size(1) fn main() {
+    var split = frexp(vec2h(out[0].xy));
+    split.exp += frexp(f16(out[0].z)).exp;
+    out[1] = vec4f(vec2f(split.fract), f32(split.exp.y), first.whole);
+    first = modf(out[0].w);
+    out[0] = vec4f(first.fract, first.whole, vec2f(vec2i(split.exp)));
+}
+"""
+
+
+@pytest.mark.usefixtures("f16_adapter")
+def test_results_of_frexp_and_modf() -> None:
+    given = np.array([[3, 0.375, 10, -5.25], [0, 0, 0, 0]], np.float32)
+    for device in ("interp", "gpu"):
+        found = tinct.load(SPLIT)["main"].run({"out": given}, workgroups=1, device=device)["out"]
+        np.testing.assert_array_equal(found, [[-0.25, -5, 6, 3], [0.75, 0.75, 3, -2]])
+
+
 UNPACKED = """
 @group(0) @binding(0) var<storage, read_write> pairs: array<vec2f, 2>;
 @compute @workgroup_size(1) fn main() {

@@ -50,6 +50,29 @@ def test_lanes_of_signed_numbers() -> None:
     assert found.tolist() == [211] * 4
 
 
+@pytest.mark.parametrize("size", ["8, 4", "1, 8, 2", "2, 2, 4"])
+def test_subgroups_in_workgroups_of_several_dimensions(size: str) -> None:
+    adapter = GpuDevice.available()
+    if adapter is None or "subgroup" not in adapter.features:
+        pytest.skip("no GPU with subgroups")
+    kernel = tinct.load(f"""
+        enable subgroups;
+        struct Place {{ @builtin(local_invocation_id) local: vec3u, @builtin(subgroup_invocation_id) lane: u32 }}
+        @group(0) @binding(0) var<storage, read_write> out: array<vec4u, 128>;
+        @compute @workgroup_size({size}) fn main(
+            place: Place,
+            @builtin(global_invocation_id) id: vec3u,
+            @builtin(local_invocation_index) i: u32,
+            @builtin(workgroup_id) group: vec3u,
+        ) {{
+            let lanes = subgroupBallot(place.lane == 0).x;
+            out[(group.y * 2 + group.x) * 32 + i] = vec4u(id, dot(place.local, vec3u(1, 10, 100)) + 1000 * lanes);
+        }}""")["main"]
+    given = {"out": np.zeros((128, 4), np.uint32)}
+    expected = kernel.run(given, workgroups=(2, 2), device="interp")["out"]
+    np.testing.assert_array_equal(kernel.run(given, workgroups=(2, 2), device="gpu")["out"], expected)
+
+
 @pytest.mark.parametrize("shuffles", [True, False])
 def test_only_drivers_with_the_fault_get_shuffles(shuffles: bool) -> None:
     options = GpuOptions(for_naga=True, shuffles_first=shuffles)

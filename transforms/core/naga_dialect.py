@@ -10,6 +10,7 @@
 | broadcasts and shuffles from a lane of type i32 | refuses them | the lane as u32 |
 | `var x: u32;` in a loop | sets it to zero once, not in each iteration | `var x = 0u;` |
 | `frexp` of f16 | takes the exponents to be of 16 bits, and refuses them | `frexp` of f32 |
+| results of `modf` and `frexp` in module-scope constants | does not evaluate them | structures of their values |
 
 How each fares was found by giving it to naga, and comparing what it computes with the interpreter.
 """
@@ -36,6 +37,7 @@ from ...ir.types import (
     Struct,
     Type,
     Vector,
+    has_no_name,
     scalar_of,
     vector,
     walk,
@@ -71,7 +73,7 @@ class NagaDialect:
             changed |= function.subgroup_size is not None
             function.subgroup_size = None
         changed |= any_of(_initialise(block) for function in module.functions for block in _in_loops(function))
-        changed |= "f16" in enables and _name_results(module)
+        changed |= _name_results(module)
         return rewrite(module, _RULES) or changed
 
 
@@ -98,12 +100,19 @@ def _initialise(block: nodes.Block) -> bool:
 
 
 def _name_results(module: nodes.Module) -> bool:
-    """Give the results of `frexp` of f16 types that have names, so that they can be constructed; whether there are
-    any.
+    """Give results of `frexp` and `modf` types that have names, so that they can be constructed: those of f16, and of
+    constants of the module; whether there are any.
     """
+    variables = [it.initializer for it in module.root.instructions if isinstance(it, nodes.Var)]
+    constants = [it.type for it in variables if isinstance(it, nodes.Constant)]
+    results = dict.fromkeys(part for type in constants for part in walk(type))
+    if "f16" in module.enables:
+        results |= dict.fromkeys(frexp_result(type) for type in (F16, *(vector(width, F16) for width in (2, 3, 4))))
+    nameless = [it for it in results if isinstance(it, Struct) and has_no_name(it)]
+    if not nameless:
+        return False
     names = module_names(module)
-    results = [frexp_result(type) for type in (F16, *(vector(width, F16) for width in (2, 3, 4)))]
-    named: dict[Type, Type] = {it: Struct(names.unique(it.name.strip("_")), it.members) for it in results}
+    named: dict[Type, Type] = {it: Struct(names.unique(it.name.strip("_")), it.members) for it in nameless}
     found = dict[Type, None]()
 
     def changed(type: Type) -> Type:
@@ -118,12 +127,13 @@ def _name_results(module: nodes.Module) -> bool:
     return bool(used)
 
 
-def _frexp(node: nodes.Instruction, builder: Builder) -> Value | None:
-    if not isinstance(node, nodes.BuiltinCall) or node.function != "frexp":
+def _split_number(node: nodes.Instruction, builder: Builder) -> Value | None:
+    if not isinstance(node, nodes.BuiltinCall) or node.function not in ("frexp", "modf") or has_no_name(node.type):
         return None
     (value,) = node.arguments
-    if scalar_of(value.type) is not F16:
-        return None
+    if node.function == "modf" or scalar_of(value.type) is not F16:
+        split = builder.builtin_call(node.function, [value])
+        return builder.construct(node.type, [builder.access(split, [u32(index)]) for index in range(2)])
     wide = vector(value.type.width, F32) if isinstance(value.type, Vector) else F32
     split = builder.builtin_call("frexp", [builder.convert(wide, value)])
     fraction = builder.convert(value.type, builder.access(split, [u32(0)]))
@@ -193,4 +203,4 @@ def _lane_number(node: nodes.Instruction, builder: Builder) -> Value | None:
     return builder.builtin_call(node.function, [value, as_u32(builder, lane)])
 
 
-_RULES: tuple[Rule, ...] = (_bitcast, _subgroup_elect, _lane_number, _frexp)
+_RULES: tuple[Rule, ...] = (_bitcast, _subgroup_elect, _lane_number, _split_number)
