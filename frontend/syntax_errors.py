@@ -28,6 +28,7 @@ MOST_DIAGNOSTICS = 50
 
 _PROCESS = re.compile(r"process version:\d+, version_count:\d+, state:(\d+), row:(\d+), col:(\d+)")
 _LEXED = re.compile(r"lexed_lookahead sym:(.*), size:(\d+)")
+_MISSING = re.compile(r"\(MISSING (\w+)\)")
 _BLANK = re.compile(r"[ \t\n\v\f\r\u0085\u200e\u200f\u2028\u2029]*")
 
 _END = "end"
@@ -93,6 +94,8 @@ def report_syntax_errors(tree: Tree, source: Source, diagnostics: DiagnosticList
             last = place + len(source.data[place:].partition(b"\n")[0])  # the closing quote stands there
         if node.is_missing:
             _report_missing(node, fault, source, diagnostics)
+        elif not node.is_error:
+            _report_hidden(node, diagnostics)
         elif fault:
             _report_fault(fault, source, diagnostics)
         else:
@@ -139,14 +142,17 @@ def _line_starts(source: Source) -> list[int]:
 
 
 def _error_nodes(tree: Tree) -> Iterator[Node]:
-    """The outermost ERROR and MISSING nodes, in source order."""
+    """The outermost ERROR and MISSING nodes, in source order. A token of a hidden kind is no child of any node: where
+    one is missing, the node around it stands for it.
+    """
     pending = [tree.root_node]
     while pending:
         node = pending.pop()
-        if node.is_error or node.is_missing:
+        faulty = [it for it in node.children if it.has_error or it.is_error or it.is_missing]
+        if node.is_error or node.is_missing or (node.has_error and not faulty):
             yield node
-        elif node.has_error:
-            pending += reversed(node.children)
+        else:
+            pending += reversed(faulty)
 
 
 def _report_missing(node: Node, fault: _Fault | None, source: Source, diagnostics: DiagnosticList) -> None:
@@ -160,6 +166,12 @@ def _report_missing(node: Node, fault: _Fault | None, source: Source, diagnostic
     else:
         end = len(source.data[: node.start_byte].rstrip()) if fault is None else fault.offset
         diagnostics.error("missing-token", f"expected {expected}", Span(end, end))
+
+
+def _report_hidden(node: Node, diagnostics: DiagnosticList) -> None:
+    """Report a token of a hidden kind that is missing in a node, behind the node."""
+    names: list[str] = _MISSING.findall(str(node))
+    diagnostics.error("missing-token", f"expected {_describe(names[0])}", Span(node.end_byte, node.end_byte))
 
 
 def _report_fault(fault: _Fault, source: Source, diagnostics: DiagnosticList) -> None:

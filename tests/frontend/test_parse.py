@@ -357,3 +357,16 @@ def test_long_malformed_texts_are_told_where() -> None:
     padding = "const a = 1;\n" * 6000
     assert errors(f"{padding}const b = (1;") == [("missing-token", "")]
     assert errors(f"{padding}fn f() {{ x + 1; }}") == [("unexpected-token", "x")]
+
+
+@pytest.mark.parametrize("padding", ["", f"// {'x' * 70_000}\n"])
+@pytest.mark.parametrize(
+    "member", ["n: array<u32, 4", "n: array<u32, 4,", "a: i32, n: array<u32, 4", "n: array<array<u32, 4>, 2"]
+)
+def test_a_template_list_that_does_not_end(member: str, padding: str) -> None:
+    """The `>` of a later `->` ends it, as far as template list discovery goes."""
+    text = f"{padding}struct S {{ {member} }}\nfn f() -> u32 {{ return 1; }}"
+    found = parse(Source.from_text(text)).diagnostics
+    assert [(it.code, it.message) for it in found] == [("missing-token", "expected '>'")]
+    assert found[0].span is not None
+    assert text.encode()[: found[0].span.start].decode().endswith(member)

@@ -215,6 +215,17 @@ def test_matrices_of_two_rows_in_uniform_buffers(body: str, via: str | None) -> 
     np.testing.assert_array_equal(kernel.run(values, workgroups=1, device="gpu", via=via)["out"], expected)
 
 
+def test_long_arrays_of_such_matrices_are_not_loaded_whole() -> None:
+    source = """
+        struct Two { m: mat2x2f, b: vec4f }
+        @group(0) @binding(0) var<uniform> u: array<Two, 65>;
+        @group(0) @binding(1) var<storage, read_write> out: f32;
+        @compute @workgroup_size(1) fn main(@builtin(workgroup_id) id: vec3u) { let all = u; out = all[id.x].m[0].x; }
+    """
+    with pytest.raises(tinct.ShaderError, match="not supported: loading all of array<Two, 65>"):
+        tinct.load(source).compilation("main", {}).for_gpu(GpuOptions(for_naga=True))
+
+
 TIGHT = """
 struct Inner { a: f32, b: array<f32, 3> }
 struct Params { first: f32, inner: Inner }

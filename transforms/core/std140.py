@@ -21,6 +21,7 @@ from ...ir.core.builder import Builder, u32
 from ...ir.core.names import NameScope
 from ...ir.core.structure import blocks_of
 from ...ir.core.values import Value
+from ...ir.diagnostics import ShaderError, not_supported
 from ...ir.types import (
     Access,
     AddressSpace,
@@ -59,7 +60,9 @@ class Std140:
         return "std140"
 
     def run(self, module: nodes.Module) -> bool:
-        """Whether a variable was laid out anew. Raises InputError for a pointer that is passed to a function."""
+        """Whether a variable was laid out anew. Raises InputError for a pointer that is passed to a function, and
+        ShaderError for a load of a long array with such matrices.
+        """
         types = _Types(module)
         changed = {it: store for it, store in _uniforms(module) if any(map(is_narrow, walk(store)))}
         for variable, store in changed.items():
@@ -195,7 +198,8 @@ class _Loads:
             case Array(count=int() as count) if count <= _MOST_ELEMENTS:
                 parts = [self._whole(place.part(u32(index))) for index in range(count)]
             case _:
-                raise InputError(f"loading all of {place.type} from a uniform is not supported with std140")
+                what = f"loading all of {place.type} from a uniform buffer; load the elements that are needed"
+                raise ShaderError([not_supported(what, self.builder.span)])
         return self.builder.construct(place.type, parts)
 
     def _column(self, place: _UniformPart, index: int) -> Value:
