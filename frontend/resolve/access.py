@@ -33,16 +33,14 @@ def resolve_target(context: Context, node: ast.Expression) -> Operand:
     """The memory that is assigned to. Several components of a vector in memory are memory here, not a value (WGSL,
     "Swizzle View Expression").
     """
-    match node:
-        case ast.Paren(operand=inner):
-            operand = context.facts.expressions[node] = resolve_target(context, inner)
-            return operand
-        case ast.Index(object=inner):
-            return _index(context, node, resolve_target(context, inner))
-        case ast.MemberAccess(object=inner):
-            return _member(context, node, resolve_target(context, inner), is_target=True)
-        case _:
-            return expressions.resolve(context, node)
+    if isinstance(node, ast.Paren):
+        operand = context.facts.expressions[node] = resolve_target(context, node.operand)
+        return operand
+    if isinstance(node, ast.Index):
+        return _index(context, node, resolve_target(context, node.object))
+    if isinstance(node, ast.MemberAccess):
+        return _member(context, node, resolve_target(context, node.object), is_target=True)
+    return expressions.resolve(context, node)
 
 
 def resolve_index(context: Context, node: ast.Index) -> Operand:

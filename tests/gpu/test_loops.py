@@ -246,7 +246,7 @@ def adapter_info(name: str, vendor: str, description: str, backend: str) -> Adap
 
 
 SINCE_25: set[FaultKind] = {"nesting"}
-BEFORE_25: set[FaultKind] = {"loop iterations", "nesting", "uniform values", "first broadcasts"}
+BEFORE_25: set[FaultKind] = {"loop iterations", "nesting", "uniform values", "first broadcasts", "upper halves"}
 
 
 @pytest.mark.parametrize(
