@@ -170,8 +170,9 @@ def _report_missing(node: Node, fault: _Fault | None, source: Source, diagnostic
 
 def _report_hidden(node: Node, diagnostics: DiagnosticList) -> None:
     """Report a token of a hidden kind that is missing in a node, behind the node."""
-    names: list[str] = _MISSING.findall(str(node))
-    diagnostics.error("missing-token", f"expected {_describe(names[0])}", Span(node.end_byte, node.end_byte))
+    missing = _MISSING.search(str(node))
+    expected = "another token" if missing is None else _describe(missing[1])
+    diagnostics.error("missing-token", f"expected {expected}", Span(node.end_byte, node.end_byte))
 
 
 def _report_fault(fault: _Fault, source: Source, diagnostics: DiagnosticList) -> None:

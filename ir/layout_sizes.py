@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from .scalars import bit_width
 from .types import BOOL, Array, Atomic, Buffer, Matrix, OverrideCount, Scalar, Struct, Type, Vector, array, buffer
@@ -13,7 +13,7 @@ Counts: TypeAlias = Mapping[OverrideCount, int] | None
 """The values of override-sized array counts."""
 
 
-_ROW = 16
+_ROW: Final = 16
 
 
 def resolve_counts(type: Type, counts: Counts) -> Type:

@@ -110,9 +110,13 @@ def _member(context: Context, node: ast.MemberAccess, object: Operand, *, is_tar
     if not isinstance(composite, Vector):
         context.fail("invalid-access", f"a value of type '{composite}' has no members", node.member_span)
     components = _components(context, node, composite)
-    if is_target and view is not None and len(components) > 1:
-        return _swizzle_view(context, node, object, composite, view, components)
-    return _swizzle(context, node, object, composite, view, components)
+    if len(components) == 1:
+        context.facts.members[node] = Swizzle(components)
+        return _part(context, node, object, view, composite.element, components[0])
+    type = vector(len(components), composite.element)
+    if is_target and view is not None:
+        return _swizzle_view(context, node, object, view, type, components)
+    return _swizzle(context, node, object, type, components)
 
 
 def _struct_member(
@@ -129,16 +133,10 @@ def _struct_member(
 
 
 def _swizzle(
-    context: Context,
-    node: ast.MemberAccess,
-    object: Operand,
-    composite: Vector,
-    view: Reference | Pointer | None,
-    components: tuple[int, ...],
+    context: Context, node: ast.MemberAccess, object: Operand, type: Vector, components: tuple[int, ...]
 ) -> Operand:
+    view = view_of(object.result)
     context.facts.members[node] = Swizzle(components)
-    if len(components) == 1:
-        return _part(context, node, object, view, composite.element, components[0])
     load(context, object)
     if view is not None:
         note_read(context, object)
@@ -147,23 +145,22 @@ def _swizzle(
         values = elements(object.constant.value)
         raw = tuple([values[component] for component in components])
     phase = object.phase if view is None else Phase.RUNTIME
-    return context.operand(node, vector(len(components), composite.element), phase, raw)
+    return context.operand(node, type, phase, raw)
 
 
 def _swizzle_view(
     context: Context,
     node: ast.MemberAccess,
     object: Operand,
-    composite: Vector,
     view: Reference | Pointer,
+    type: Vector,
     components: tuple[int, ...],
 ) -> Operand:
     whole = context.facts.swizzle_view(node.object)
     if whole is not None:
         components = tuple([whole.components[component] for component in components])
     context.facts.members[node] = SwizzleView(components)
-    type = reference(view.space, vector(len(components), composite.element), view.access)
-    return context.operand(node, type, Phase.RUNTIME, root=object.root)
+    return context.operand(node, reference(view.space, type, view.access), Phase.RUNTIME, root=object.root)
 
 
 def _components(context: Context, node: ast.MemberAccess, composite: Vector) -> tuple[int, ...]:

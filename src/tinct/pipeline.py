@@ -188,7 +188,8 @@ def compile_for_gpu(job: Job, options: GpuOptions, do: Steps) -> GpuKernel:
     do(PREPARE, apply_passes, module, GPU.passes)
     watch = do(GUARD_LOOPS, guard_loops, module, job.entry, limit=options.loop_limit, effort=options.loop_effort)
     do(DIALECT, apply_passes, module, _dialect(options))
-    limits |= Counter(demanded_limits(entry_point(module.functions, job.entry)))  # workgroups may have other sizes now
+    # Workgroups may have other sizes now: of each limit, the greater demand counts.
+    limits |= Counter(demanded_limits(entry_point(module.functions, job.entry)))
     nesting = deepest_nesting(module, job.entry)
     unit = do(RAISE, to_unit, module)
     text = do(PRINT, print_unit, unit)

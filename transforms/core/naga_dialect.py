@@ -131,13 +131,11 @@ def _split_number(node: nodes.Instruction, builder: Builder) -> Value | None:
     if not isinstance(node, nodes.BuiltinCall) or node.function not in ("frexp", "modf") or has_no_name(node.type):
         return None
     (value,) = node.arguments
-    if node.function == "modf" or scalar_of(value.type) is not F16:
-        split = builder.builtin_call(node.function, [value])
-        return builder.construct(node.type, [builder.access(split, [u32(index)]) for index in range(2)])
+    is_wide = node.function == "frexp" and scalar_of(value.type) is F16
     wide = vector(value.type.width, F32) if isinstance(value.type, Vector) else F32
-    split = builder.builtin_call("frexp", [builder.convert(wide, value)])
-    fraction = builder.convert(value.type, builder.access(split, [u32(0)]))
-    return builder.construct(node.type, [fraction, builder.access(split, [u32(1)])])
+    split = builder.builtin_call(node.function, [builder.convert(wide, value) if is_wide else value])
+    fraction, other = (builder.access(split, [u32(index)]) for index in range(2))
+    return builder.construct(node.type, [builder.convert(value.type, fraction) if is_wide else fraction, other])
 
 
 def _bitcast(node: nodes.Instruction, builder: Builder) -> Value | None:
