@@ -10,6 +10,7 @@ from typing import TypeAlias
 from ...base.records import dataclass, field
 from ...ir.hercules import nodes as h
 from .folding import folded_binary, folded_conversion
+from .machine import AccessCosts, costs_so_far
 from .target import Target, current_target
 
 UNROLL_METADATA = '!2 = !{!"llvm.loop.unroll.full"}'
@@ -26,13 +27,14 @@ class ModuleText:
 
     `fused`: sums and differences that are one operation together with a product that goes into them.
     `has_short_nests`: lanes have nests of loops that are to be unrolled. `is_quicker_alone`: there is other code for a
-    worker beside which no other works.
+    worker beside which no other works. `costs`: what accesses cost, the same for all code of the module.
     """
 
     fused: dict[h.Node, h.Binary | h.Intrinsic] = field(default_factory=dict[h.Node, "h.Binary | h.Intrinsic"])
     has_short_nests: bool = False
     is_quicker_alone: bool = False
     target: Target = field(default_factory=current_target)
+    costs: AccessCosts = field(default_factory=lambda: costs_so_far().access)
     _declarations: dict[str, None] = field(default_factory=dict[str, None])
     _globals: dict[str, str] = field(default_factory=dict[str, str])
     _functions: dict[str, str] = field(default_factory=dict[str, str])

@@ -8,8 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
-from tinct.backend.cpu.gangs.memory import kept_rows
+from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry, llvm
 from tinct.backend.cpu.machine import costs_so_far
 from tinct.backend.cpu.options import Tier
 from tinct.backend.cpu.target import compiling_for
@@ -91,7 +90,7 @@ def results(compiled: CompiledKernel) -> bytes:
 def keeping_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     """On all machines."""
     access = replace(costs_so_far().access, gather=9.0, loads=9.0, scatter=9.0, stores=9.0, shuffle=0.1)
-    monkeypatch.setattr(kept_rows, "costs_so_far", lambda: replace(costs_so_far(), access=access))
+    monkeypatch.setattr(llvm, "costs_so_far", lambda: replace(costs_so_far(), access=access))
 
 
 @cache
@@ -133,6 +132,6 @@ def test_others_are_not(keeping_pays: None, name: str) -> None:
 
 def test_rows_are_not_kept_where_that_takes_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     access = replace(costs_so_far().access, gather=0.1, loads=0.1, scatter=0.1, stores=0.1, shuffle=1.0)
-    monkeypatch.setattr(kept_rows, "costs_so_far", lambda: replace(costs_so_far(), access=access))
+    monkeypatch.setattr(llvm, "costs_so_far", lambda: replace(costs_so_far(), access=access))
     with compiling_for("x86-64-v3"):
         assert kept(kernel(KEPT["a running sum"]), 8) == kept(kernel(""), 8)

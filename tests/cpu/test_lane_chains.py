@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
-from tinct.backend.cpu.gangs.control import chains
+from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry, llvm
 from tinct.backend.cpu.gangs.control.chains import ChainEmitter
 from tinct.backend.cpu.gangs.memory.lane_chains import LaneChain
 from tinct.backend.cpu.machine import costs_so_far
@@ -79,7 +78,7 @@ def results(compiled: CompiledKernel, items: int) -> bytes:
 def lanes_pay(monkeypatch: pytest.MonkeyPatch) -> None:
     """On all machines."""
     access = replace(costs_so_far().access, gather=9.0, scatter=9.0, counters=1.0)
-    monkeypatch.setattr(chains, "costs_so_far", lambda: replace(costs_so_far(), access=access))
+    monkeypatch.setattr(llvm, "costs_so_far", lambda: replace(costs_so_far(), access=access))
 
 
 @pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3", "x86-64-v4"])

@@ -10,7 +10,7 @@ import pytest
 from tests.cpu.levels import available
 
 import tinct
-from tinct.backend.cpu.gangs.memory import pieces
+from tinct.backend.cpu import llvm
 from tinct.backend.cpu.machine import MachineCosts, costs_so_far
 from tinct.backend.cpu.target import compiling_for
 
@@ -71,7 +71,7 @@ def costs(gather: float) -> MachineCosts:
 def pieces_pay(monkeypatch: pytest.MonkeyPatch) -> None:
     """On all machines."""
     changed = costs(4.0)
-    monkeypatch.setattr(pieces, "costs_so_far", lambda: changed)
+    monkeypatch.setattr(llvm, "costs_so_far", lambda: changed)
 
 
 def has_pieces(name: str) -> bool:
@@ -105,7 +105,7 @@ def test_rows_are_loaded_in_pieces(name: str) -> None:
 
 def test_cheap_gathers_need_no_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     changed = costs(0.5)
-    monkeypatch.setattr(pieces, "costs_so_far", lambda: changed)
+    monkeypatch.setattr(llvm, "costs_so_far", lambda: changed)
     assert not has_pieces("clamped")
 
 

@@ -10,7 +10,7 @@ from tests.cpu.levels import available
 from tests.cpu.test_pieces import costs
 
 import tinct
-from tinct.backend.cpu.gangs.memory import pieces
+from tinct.backend.cpu import llvm
 
 KERNEL = """
 @group(0) @binding(0) var<uniform> size: vec2u;
@@ -78,7 +78,7 @@ def kernel(random: Random) -> tuple[str, tuple[int, int], int]:
 @pytest.mark.parametrize("seed", range(24))
 def test_answers(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     random, cheap = Random(seed), costs(9.0)
-    monkeypatch.setattr(pieces, "costs_so_far", lambda: cheap)
+    monkeypatch.setattr(llvm, "costs_so_far", lambda: cheap)
     monkeypatch.setenv("TINCT_CPU_TIER", "gang")
     text, shape, words = kernel(random)
     main = tinct.load(text)["main"]

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
-from tinct.backend.cpu.gangs.memory import row_stores
+from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry, llvm
 from tinct.backend.cpu.machine import costs_so_far
 from tinct.backend.cpu.options import Tier
 from tinct.backend.cpu.target import compiling_for
@@ -61,7 +60,7 @@ def results(compiled: CompiledKernel, turns: int, elements: int) -> bytes:
 def windows_pay(monkeypatch: pytest.MonkeyPatch) -> None:
     """On all machines."""
     changed = replace(costs_so_far(), access=replace(costs_so_far().access, scatter=9.0, stores=9.0, shuffle=0.1))
-    monkeypatch.setattr(row_stores, "costs_so_far", lambda: changed)
+    monkeypatch.setattr(llvm, "costs_so_far", lambda: changed)
 
 
 def has_windows(compiled: CompiledKernel) -> bool:
@@ -102,6 +101,6 @@ def test_windows_are_for_rows() -> None:
 
 def test_cheap_scatters_need_no_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     changed = replace(costs_so_far(), access=replace(costs_so_far().access, scatter=1.0, shuffle=0.5))
-    monkeypatch.setattr(row_stores, "costs_so_far", lambda: changed)
+    monkeypatch.setattr(llvm, "costs_so_far", lambda: changed)
     with compiling_for("x86-64-v3"):
         assert not has_windows(kernel(ROWS["rows of any length"]))

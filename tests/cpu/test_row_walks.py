@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
+from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry, llvm
 from tinct.backend.cpu.emit import Tier
 from tinct.backend.cpu.gangs import budgets
-from tinct.backend.cpu.gangs.memory import row_walks
 from tinct.backend.cpu.machine import costs_so_far
 from tinct.backend.cpu.target import compiling_for
 from tinct.frontend import load_program
@@ -86,7 +85,7 @@ def results(compiled: CompiledKernel, elements: int) -> bytes:
 def windows_pay(monkeypatch: pytest.MonkeyPatch) -> None:
     """On all machines."""
     changed = replace(costs_so_far(), access=replace(costs_so_far().access, gather=9.0, loads=9.0, shuffle=0.1))
-    monkeypatch.setattr(row_walks, "costs_so_far", lambda: changed)
+    monkeypatch.setattr(llvm, "costs_so_far", lambda: changed)
 
 
 def has_windows(compiled: CompiledKernel, lanes: int) -> bool:
@@ -146,6 +145,6 @@ def test_code_that_is_long_already_gets_no_more_windows(monkeypatch: pytest.Monk
 
 def test_cheap_gathers_need_no_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     changed = replace(costs_so_far(), access=replace(costs_so_far().access, gather=1.0, shuffle=0.5))
-    monkeypatch.setattr(row_walks, "costs_so_far", lambda: changed)
+    monkeypatch.setattr(llvm, "costs_so_far", lambda: changed)
     with compiling_for("x86-64-v3"):
         assert not has_windows(kernel(WALKS["rows of any length"]), 8)

@@ -57,7 +57,7 @@ class Knowledge:
     def _joined(self, item: Item) -> Sequence[Truth]:
         """Whether each thread takes one of the edges to an item."""
         ways = [self._taken(it) for it in item.incoming]
-        return [_any(it) for it in zip(*ways, strict=True)]
+        return ways[0] if len(ways) == 1 else [_any(it) for it in zip(*ways, strict=True)]
 
     def _taken(self, edge: BlockEdge) -> Sequence[Truth]:
         before, exit = self.live(edge.source), self.placed.exits[edge.source]
@@ -77,7 +77,7 @@ def _both(left: Truth, right: Truth) -> Truth:
 
 
 def _any(truths: Sequence[Truth]) -> Truth:
-    if any(truths):
+    if True in truths:
         return True
     return None if None in truths else False
 

@@ -10,7 +10,6 @@ from .....ir.hercules.graph import positions_of
 from .....ir.hercules.types import is_collection
 from .....ir.hercules.versions import is_version_projection
 from ...data import llvm_type
-from ...machine import costs_so_far
 from ...memory import Address
 from ...storage import Storage
 from ..analysis.shapes import VARYING
@@ -285,7 +284,7 @@ class AccessEmitter:
         address = memory.address_of(storage, node.indices)
         change = change_of(node, self._users) if mask is None else None
         is_scattered = any(self._is_scattered(it.position) for it in address.varying)
-        if change is not None and is_scattered and are_changed_by_lane(address, costs_so_far().access):
+        if change is not None and is_scattered and are_changed_by_lane(address, self._memory.ops.out.module.costs):
             change_by_lane(memory, memory.lanes_of(address), change, self._types, self._lanes_of(change.operand))
             return
         with self._masks.if_any_lane() if _is_one_element(address) else nullcontext():

@@ -8,7 +8,6 @@ from itertools import repeat
 from .....ir.hercules import nodes as h
 from .....ir.hercules.graph import positions_of, predecessors
 from ...data import llvm_type
-from ...machine import costs_so_far
 from ...nodes import compute
 from ...storage import Storage
 from ..context import GangContext
@@ -34,7 +33,7 @@ class ChainEmitter:
         self._plan, self._site = context.plan, context.site
         self._values, self._one, self._out = values, context.one, context.out
         self._storage_of, self._is_scattered = storage_of, is_scattered
-        costs = costs_so_far().access
+        costs = self._out.module.costs
         self._pays = costs.counters < costs.gather + costs.scatter
         self._gaining: dict[h.Node, bool] = {}
 

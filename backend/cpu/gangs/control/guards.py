@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from .....ir.hercules import nodes as h
 from .....ir.hercules.graph import positions_of
-from ...machine import costs_so_far
 from ..analysis.body import Item, Level
 from ..analysis.costs import MISPREDICTED, SMALL, block_cost
 from ..analysis.shapes import VARYING
@@ -18,7 +17,7 @@ class Guards:
     def __init__(self, context: GangContext, counters: CommonCounters) -> None:
         self._placed, self._shapes, self._site = context.placed, context.shapes, context.site
         self._counters = counters
-        costs = costs_so_far().access
+        costs = context.out.module.costs
         self._gather = costs.gather / costs.shuffle
 
     def is_small(self, item: Item, level: Level) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...machine import AccessCosts, costs_so_far
+from ...machine import AccessCosts
 from ..values.vectors import LaneVectors
 from .addresses import LaneAddress, LaneAddresses, words_of
 from .interleave import Interleaved
@@ -37,7 +37,7 @@ class CompressedStores:
         target = vectors.out.module.target
         self._has_compress = target.has_avx512 and self._lanes in (8, 16)
         has_permute = target.has_avx2 and self._lanes == _AVX2_LANES
-        self._is_fast = compressing_pays(costs_so_far().access) if self._has_compress else has_permute
+        self._is_fast = compressing_pays(vectors.out.module.costs) if self._has_compress else has_permute
 
     def applies_to(self, addresses: Sequence[LaneAddress]) -> bool:
         """Whether all words of the elements at the lanes' positions are stored."""

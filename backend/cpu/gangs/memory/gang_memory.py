@@ -17,7 +17,6 @@ from functools import reduce
 from .....ir.hercules import nodes as h
 from ...data import llvm_type
 from ...layout import ScalarLayout
-from ...machine import costs_so_far
 from ...memory import Address
 from ..analysis.body import Level
 from ..analysis.shapes import ROW_UNIFORM, UNIFORM, Kind
@@ -83,7 +82,7 @@ class GangMemory(LaneVectors):
         self._loop_prefetches = LoopPrefetches(context, values)
         self._threads = context.gang.threads
         self._has_few_registers = context.out.module.target.vector_registers <= _FEW_REGISTERS
-        self._masked_stores_are_slow = masked_stores_are_slow(costs_so_far().access, self.lanes)
+        self._masked_stores_are_slow = masked_stores_are_slow(context.out.module.costs, self.lanes)
         self.address_of = self._addresses.of
         self.address_beyond = self._addresses.beyond
         self.pointer_at = self._addresses.pointer_at
@@ -302,7 +301,7 @@ class GangMemory(LaneVectors):
         """Elements at even distances: by a gather, or lane by lane where that takes less time."""
         if self._values.is_brief():
             return self._vector_memory.rare_gather(self._strided(run, address), address.leaf, mask)
-        costs = costs_so_far().access
+        costs = self.out.module.costs
         if mask is not None or costs.gather <= costs.loads:
             return self._vector_memory.gather(self._strided(run, address), address.leaf, mask)
         return self._vector_memory.load_each(self._places(run, address), address.leaf)
@@ -468,7 +467,7 @@ class GangMemory(LaneVectors):
 
     def _store_strided(self, data: Sequence[str], run: Run, addresses: Sequence[LaneAddress], mask: str | None) -> None:
         """Elements at even distances: by a scatter, or lane by lane where that takes less time."""
-        costs = costs_so_far().access
+        costs = self.out.module.costs
         for it, address in zip(data, addresses, strict=True):
             if mask is None and costs.stores < costs.scatter:
                 self._vector_memory.store_each(it, dict(enumerate(self._places(run, address))), address.leaf)

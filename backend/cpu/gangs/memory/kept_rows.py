@@ -16,7 +16,7 @@ from math import log2
 from .....ir.hercules import nodes as h
 from ...data import llvm_type
 from ...layout import ScalarLayout
-from ...machine import AccessCosts, costs_so_far
+from ...machine import AccessCosts
 from ..analysis.body import Level
 from ..analysis.known import Values
 from ..analysis.own_rows import Access, OwnRows, find_own_rows
@@ -110,7 +110,7 @@ class KeptRows:
         outside: Mapping[h.Node, Values] = {} if known is None else known.values.counters
         key = level, frozenset(outside.items())
         if key not in self._found:
-            context, costs = self._context, costs_so_far().access
+            context, costs = self._context, self._out.module.costs
             found = find_own_rows(context.placed, context.plan, context.gang.forks, level, outside)
             self._found[key] = [it for it in found if keeping_pays(it, costs, self._vectors.lanes)]
         return self._found[key]

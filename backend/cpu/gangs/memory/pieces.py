@@ -15,7 +15,6 @@ from typing import assert_never
 
 from .....ir.hercules import nodes as h
 from ...layout import ScalarLayout
-from ...machine import costs_so_far
 from ..analysis.bounds import constant_value
 from ..analysis.selects import likely_truth
 from ..analysis.shapes import UNIFORM
@@ -63,7 +62,7 @@ class Pieces:
         if sum is None or tests is None:
             return None
         pieces = self._pieces(sum)
-        costs = costs_so_far().access
+        costs = self._out.module.costs
         if len(pieces) * costs.masked_store >= costs.gather:
             return None
         return self._vectors.either(

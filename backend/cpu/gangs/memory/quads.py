@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...layout import ScalarLayout
-from ...machine import AccessCosts, costs_so_far
+from ...machine import AccessCosts
 from ..values.vectors import LaneVectors, vector_text
 from .vector_memory import LaneIndices, memory_type
 
@@ -33,7 +33,7 @@ class Quads:
         self._vectors = vectors
         self._out = vectors.out
         self._lanes = vectors.lanes
-        self._costs = costs_so_far().access
+        self._costs = vectors.out.module.costs
 
     def are_for(self, words: int) -> bool:
         """Whether so many words of each lane are loaded so: lanes fill whole vectors of four words, and at most one of

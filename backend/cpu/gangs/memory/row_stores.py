@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from .....ir.hercules import nodes as h
 from ...layout import ScalarLayout
 from ...llvm import FunctionText, Ops
-from ...machine import costs_so_far
 from ..analysis.body import Level
 from ..context import GangContext
 from ..values.vectors import LaneVectors
@@ -64,7 +63,7 @@ class RowStores:
         self._vectors, self._vector_memory, self._addresses = vectors, vector_memory, addresses
         self._transposed, self._walks, self._values = transposed, walks, values
         self._vec, self._one = vectors.vec, vectors.one
-        costs, self._lanes = costs_so_far().access, vectors.lanes
+        costs, self._lanes = vectors.out.module.costs, vectors.lanes
         self._pays = context.gang.parts <= MOST_PARTS and pays(min(costs.scatter, costs.stores), costs, self._lanes)
         self._kept: dict[Level, dict[tuple[h.Write, int], _Kept]] = {}
 

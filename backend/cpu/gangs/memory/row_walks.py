@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from math import log2
 
 from .....ir.hercules import nodes as h
-from ...machine import AccessCosts, costs_so_far
+from ...machine import AccessCosts
 from ..analysis.bounds import constant_value
 from ..context import GangContext
 from ..values.vectors import LaneVectors
@@ -78,7 +78,7 @@ class RowWalks:
         self._transposed, self._values = transposed, values
         self._one, self._out = vectors.one, vectors.out
         self._walks, lanes = walks, vectors.lanes
-        costs = costs_so_far().access
+        costs = vectors.out.module.costs
         self._pays = context.gang.parts <= MOST_PARTS and pays(min(costs.gather, costs.loads), costs, lanes)
 
     def applies_to(self, node: h.Read, address: LaneAddress) -> bool:

@@ -9,7 +9,7 @@ from .....ir.hercules import nodes as h
 from ...data import llvm_type
 from ...layout import ScalarLayout
 from ...llvm import FunctionText, Ops
-from ...machine import AccessCosts, costs_so_far
+from ...machine import AccessCosts
 from ..values.vectors import LaneVectors, mask_text, vector_text
 
 _FEW = 4
@@ -82,7 +82,7 @@ class VectorMemory:
 
     def store_some(self, data: str, pointer: str, leaf: ScalarLayout, wanted: Sequence[bool]) -> None:
         """Some of consecutive scalars, one by one where that takes less time than a masked store."""
-        costs = costs_so_far().access
+        costs = self._out.module.costs
         if sum(wanted) * costs.stores >= len(wanted) * costs.masked_store:
             self.store(data, pointer, leaf, mask_text(wanted))
             return

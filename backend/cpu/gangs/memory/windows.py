@@ -20,7 +20,7 @@ from math import gcd
 
 from .....ir.hercules import nodes as h
 from ...layout import ScalarLayout
-from ...machine import AccessCosts, costs_so_far
+from ...machine import AccessCosts
 from ...memory import WINDOW_PADDING, Memory
 from ..values.vectors import LaneVectors
 from .addresses import LaneAddress, LaneAddresses, ValueQueries, words_of
@@ -48,7 +48,7 @@ class Windows:
         self._addresses = addresses
         self._parts = parts
         permutes = RegisterPermutes(vectors)
-        self._are_fast = permutes.are_available() and parts <= _MOST_PARTS and windows_pay(costs_so_far().access)
+        self._are_fast = permutes.are_available() and parts <= _MOST_PARTS and windows_pay(vectors.out.module.costs)
 
     def applies_to(self, addresses: Sequence[LaneAddress]) -> bool:
         """Whether scalars of one element at each lane's position are loaded by windows."""
@@ -83,7 +83,7 @@ class BorderLoads:
         self._one, self._vec, self._out = vectors.one, vectors.vec, vectors.out
         self._vector_memory = VectorMemory(vectors)
         self._permutes = RegisterPermutes(vectors)
-        self._are_fast = self._permutes.are_available() and windows_pay(costs_so_far().access)
+        self._are_fast = self._permutes.are_available() and windows_pay(vectors.out.module.costs)
 
     def applies_to(self, run: Run, address: LaneAddress) -> bool:
         """Whether words of an array of words are loaded so, in code that need not be short."""
