@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
+from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry, llvm
 from tinct.backend.cpu.emit import Tier
-from tinct.backend.cpu.gangs.control import accesses
 from tinct.backend.cpu.machine import costs_so_far
 from tinct.frontend import load_program
 from tinct.ir.source import Source
@@ -53,7 +52,7 @@ def test_the_cheaper_way_is_taken(change: str, declared: str, monkeypatch: pytes
         costs = costs_so_far()
         changed = replace(costs, access=replace(costs.access, counters=time, gather=1.0, scatter=1.0))
         with monkeypatch.context() as patch:
-            patch.setattr(accesses, "costs_so_far", lambda: changed)
+            patch.setattr(llvm, "costs_so_far", lambda: changed)
             found = kernel(change, declared)
             texts.append(found.llvm(optimised=False))
         return found

@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
+from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry, llvm
 from tinct.backend.cpu.emit import Tier
-from tinct.backend.cpu.gangs.memory import gang_memory, vector_memory
 from tinct.backend.cpu.machine import costs_so_far
 from tinct.backend.cpu.target import current_target
 from tinct.frontend import load_program
@@ -84,8 +83,7 @@ def set_masked_store(patch: pytest.MonkeyPatch, time: float) -> None:
     """Let a masked store take this time, where stores of all lanes as scalars take 1."""
     access = replace(costs_so_far().access, masked_store=time, stores=1.0)
     changed = replace(costs_so_far(), access=access)
-    for module in (gang_memory, vector_memory):
-        patch.setattr(module, "costs_so_far", lambda: changed)
+    patch.setattr(llvm, "costs_so_far", lambda: changed)
 
 
 @pytest.mark.parametrize("cpu_target", TARGETS, indirect=True)

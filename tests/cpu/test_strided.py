@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry
+from tinct.backend.cpu import CompiledKernel, CpuOptions, compile_entry, llvm
 from tinct.backend.cpu.emit import Tier
-from tinct.backend.cpu.gangs.memory import gang_memory
 from tinct.backend.cpu.machine import costs_so_far
 from tinct.frontend import load_program
 from tinct.ir.source import Source
@@ -45,7 +44,7 @@ def test_the_cheaper_way_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
         access = replace(costs_so_far().access, gather=time, scatter=time, loads=1.0, stores=1.0)
         changed = replace(costs_so_far(), access=access)
         with monkeypatch.context() as patch:
-            patch.setattr(gang_memory, "costs_so_far", lambda: changed)
+            patch.setattr(llvm, "costs_so_far", lambda: changed)
             found = kernel("gang")
             texts.append(found.llvm(optimised=False))
         return found
