@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 from typing import Any
 
@@ -198,13 +198,13 @@ def _object_for(target: str, text: str, passes: Passes) -> tuple[bytes, list[flo
 
 def make_object(text: str, passes: Passes) -> tuple[bytes, list[float]]:
     """The module's object file, and the seconds for parsing, passes and machine code."""
-    with _llvm_held():
+    with _llvm_held(), ExitStack() as owned:
         tools = _toolchain()
         times = [time.perf_counter()]
-        module = _parse(tools, text)
+        module = _parse(tools, text, owned)
         times.append(time.perf_counter())
         _optimise(tools, module, text, passes)
-        module = _finished(tools, module)
+        module = _finished(tools, module, owned)
         times.append(time.perf_counter())
         code: bytes = tools.machine.emit_object(module)
         times.append(time.perf_counter())
@@ -250,20 +250,20 @@ def _cached(files: DiskCache, name: str, emit_seconds: float) -> MachineCode | N
 
 def optimised_text(text: str, passes: Passes) -> str:
     """The module after LLVM's passes."""
-    with _llvm_held():
+    with _llvm_held(), ExitStack() as owned:
         tools = _toolchain()
-        module = _parse(tools, text)
+        module = _parse(tools, text, owned)
         _optimise(tools, module, text, passes)
         return str(module)
 
 
 def assembly(text: str, passes: Passes) -> str:
     """The assembly text of a module."""
-    with _llvm_held():
+    with _llvm_held(), ExitStack() as owned:
         tools = _toolchain()
-        module = _parse(tools, text)
+        module = _parse(tools, text, owned)
         _optimise(tools, module, text, passes)
-        return str(tools.machine.emit_assembly(_finished(tools, module)))
+        return str(tools.machine.emit_assembly(_finished(tools, module, owned)))
 
 
 def host() -> Sequence[str]:
@@ -272,8 +272,14 @@ def host() -> Sequence[str]:
     return ".".join(found.versions[1:]), target.processor, target.triple or found.triple
 
 
-def _parse(tools: _Toolchain, text: str) -> Any:
-    module = tools.llvm.parse_assembly(text, tools.llvm.create_context())
+def _parse(tools: _Toolchain, text: str, owned: ExitStack) -> Any:
+    """A module, which is dropped with all else that is `owned`.
+
+    Its `__del__` would drop it, too. But LLVM takes milliseconds for a large one, and an interrupt that came meanwhile
+    would be lost, since Python ignores exceptions in `__del__`.
+    """
+    context = owned.enter_context(tools.llvm.create_context())
+    module = owned.enter_context(tools.llvm.parse_assembly(text, context))
     module.triple = tools.machine.triple
     module.data_layout = str(tools.machine.target_data)
     module.verify()
@@ -284,15 +290,18 @@ def _optimise(tools: _Toolchain, module: Any, text: str, passes: Passes) -> None
     optimise(tools.llvm, tools.machine, module, passes, has_unrolled_loops=_UNROLLED in text)
 
 
-def _finished(tools: _Toolchain, module: Any) -> Any:
-    """An optimised module as the code generator takes it."""
+def _finished(tools: _Toolchain, module: Any, owned: ExitStack) -> Any:
+    """An optimised module as the code generator takes it, perhaps another one in its place."""
     if current_target().has_avx512 or not current_target().has_avx2:
         return module
     from .wide_masks import with_wide_masks
 
     text = str(module)
     changed = with_wide_masks(text)
-    return module if changed is text else _parse(tools, changed)
+    if changed is text:
+        return module
+    owned.close()
+    return _parse(tools, changed, owned)
 
 
 def _load(code: CodeImage | bytes) -> tuple[int, object]:

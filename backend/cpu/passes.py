@@ -49,14 +49,14 @@ def optimise(llvm: Any, machine: Any, module: Any, passes: Passes, *, has_unroll
     options.loop_vectorization = False
     options.slp_vectorization = passes == "scalar"
     options.loop_interleaving = options.loop_unrolling = True
-    builder = llvm.create_pass_builder(machine, options)
-    if passes in ("scalar", "thorough"):
-        from .quiet import without_unroll_warnings
+    with llvm.create_pass_builder(machine, options) as builder:
+        if passes in ("scalar", "thorough"):
+            from .quiet import without_unroll_warnings
 
-        with without_unroll_warnings() if has_unrolled_loops else nullcontext():
-            builder.getModulePassManager().run(module, builder)
-        return
-    manager = llvm.create_new_module_pass_manager()
-    for name in _OURS[passes]:
-        getattr(manager, f"add_{name}_pass")()
-    manager.run(module, builder)
+            with without_unroll_warnings() if has_unrolled_loops else nullcontext():
+                builder.getModulePassManager().run(module, builder)
+            return
+        with llvm.create_new_module_pass_manager() as manager:
+            for name in _OURS[passes]:
+                getattr(manager, f"add_{name}_pass")()
+            manager.run(module, builder)

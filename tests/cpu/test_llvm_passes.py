@@ -1,11 +1,17 @@
-"""LLVM's passes keep what code means."""
+"""LLVM's passes keep what code means, and what LLVM holds is dropped where an interrupt is not lost."""
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding
 import numpy as np
 import pytest
 
 import tinct
+from tinct.backend.cpu import jit
 
 LOOPS = """
 override n: u32;
@@ -69,3 +75,31 @@ def test_values_of_other_iterations_are_not_taken(monkeypatch: pytest.MonkeyPatc
     found, expected = (kernel.run(arrays, workgroups=2, constants={"n": 3}, device=it) for it in ("cpu", "interp"))
     for name, array in expected.items():
         assert np.array_equal(found[name], array), name
+
+
+@pytest.mark.parametrize("make", [lambda it: jit.make_object(it, "quick"), lambda it: jit.optimised_text(it, "scalar")])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        llvmlite.binding.module.ModuleRef,
+        llvmlite.binding.context.ContextRef,
+        llvmlite.binding.newpassmanagers.PassBuilder,
+    ],
+)
+def test_an_interrupt_while_llvm_drops_what_it_holds_is_raised(
+    make: Callable[[str], object], kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python would ignore it in `__del__`, and a kernel would run on. LLVM takes milliseconds for large modules."""
+    text = "define void @kernel() { ret void }"
+    make(text)
+    dispose = kind._dispose
+
+    def dispose_meanwhile(it: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+        dispose(it)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kind, "_dispose", dispose_meanwhile)
+        with pytest.raises(KeyboardInterrupt):
+            make(text)
+    make(text)
