@@ -122,17 +122,14 @@ def _stages(text: str, entry: str, stages: Sequence[str]) -> Iterator[tuple[str,
         raise ShaderError(resolved.diagnostics, source)
     job = pipeline.Job(ProgramOrigin(program), entry, {})
     steps, compile_for_cpu = Steps(source), partial(pipeline.compile_for_cpu, job, CpuOptions())
-    # No step makes the schedule alone. It is timed here, since the code that is emitted changes the graph.
     steps.result(pipeline.OPTIMISE, compile_for_cpu)
     graph = steps.result(pipeline.TRANSLATE, compile_for_cpu)
-    made = {"schedule": _timed(lambda: place_nodes(graph.function))[1]}
+    schedule = _timed(lambda: place_nodes(graph.function))[1]  # which no step makes alone
+    steps.result(pipeline.EMIT, compile_for_cpu)
     if "LLVM" in stages:
         steps.result(pipeline.COMPILE, compile_for_cpu)
-    else:
-        steps.result(pipeline.EMIT, compile_for_cpu)
-    for stage, parts in _STEPS.items():
-        made[stage] = sum(steps.seconds[it.name] for it in parts if it.name in steps.seconds)
-    yield from ((it, made[it]) for it in stages if it in made)
+    for stage in stages[2:]:
+        yield stage, schedule if stage == "schedule" else sum(steps.seconds[it.name] for it in _STEPS[stage])
 
 
 def _timed(action: Callable[[], T]) -> tuple[T, float]:

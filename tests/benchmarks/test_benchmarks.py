@@ -180,10 +180,10 @@ def test_generated_kernels_go_through_every_stage(shape: str) -> None:
 def test_shaders_that_sample_go_through_every_stage() -> None:
     """Their samplers are lowered before the translation."""
     (turn,) = (it for it in compile_command.shader_entries() if it[0] == "turn")
+    assert "textureSampleLevel" in turn[1]
     row = compile_command.Row("turn", 24)
     row.round(*turn[1:], compile_command.STAGES[:-1])
     assert tuple(row.milliseconds) == compile_command.STAGES[:-1]
-    assert row.milliseconds["lower"] > 0
 
 
 def test_compile_times_are_written(tmp_path: Path) -> None:

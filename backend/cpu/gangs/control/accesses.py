@@ -42,7 +42,7 @@ class AccessEmitter:
     ) -> None:
         self._placed, self._types, self._users = context.placed, context.types, context.users
         self._plan, self._private = context.plan, context.private
-        self._memory = context.nodes.memory
+        self._memory, self._costs = context.nodes.memory, context.out.module.costs
         self._site = context.site
         self._values = values
         self._masks = masks
@@ -284,7 +284,7 @@ class AccessEmitter:
         address = memory.address_of(storage, node.indices)
         change = change_of(node, self._users) if mask is None else None
         is_scattered = any(self._is_scattered(it.position) for it in address.varying)
-        if change is not None and is_scattered and are_changed_by_lane(address, self._memory.ops.out.module.costs):
+        if change is not None and is_scattered and are_changed_by_lane(address, self._costs):
             change_by_lane(memory, memory.lanes_of(address), change, self._types, self._lanes_of(change.operand))
             return
         with self._masks.if_any_lane() if _is_one_element(address) else nullcontext():
