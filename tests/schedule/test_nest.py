@@ -168,6 +168,33 @@ def test_no_iterations() -> None:
             assert row_sums().lower(decisions, reassociate=True).run({"x": x})["sums"].tolist() == [0.0] * rows
 
 
+def test_operators_are_those_of_wgsl() -> None:
+    """Also from the right, and `==`. A number has the type of the value, or else one that the operator takes."""
+    nest = Nest()
+    i = nest.dim("n")
+    x = nest.load("x", "i32", [i])
+    results = {
+        "shifted": (x << 2) + (x >> 1),
+        "power": 1 << nest.index(i),
+        "from_the_right": (1 ^ (200 % x)) | (6 & x),
+        "compared": nest.call("select", 0, 1, x == 3) + nest.call("select", 2, 4, x != 3),
+        "bits": nest.call("extractBits", x, 1, 2),
+    }
+    for name, value in results.items():
+        nest.store(name, value, [i])
+    nest.store("scaled", nest.call("ldexp", nest.call("select", 0.5, 1, x == 2), 3), [i])
+    array = np.array([3, 7, 2], np.int32)
+    found = nest.run({"x": array})
+    assert found["shifted"].tolist() == [12 + 1, 28 + 3, 8 + 1]
+    assert found["power"].tolist() == [1, 2, 4]
+    assert found["from_the_right"].tolist() == [(1 ^ 2) | 2, (1 ^ 4) | 6, (1 ^ 0) | 2]
+    assert found["compared"].tolist() == [1 + 2, 0 + 4, 0 + 4]
+    assert found["bits"].tolist() == [1, -1, 1]  # the upper of two bits is a sign
+    assert found["scaled"].tolist() == [4, 4, 8]
+    lowered = nest.lower().run({"x": array})
+    assert {name: it.tolist() for name, it in lowered.items()} == {name: it.tolist() for name, it in found.items()}
+
+
 def without_next() -> object:
     nest = Nest()
     j = nest.dim("n")
@@ -222,6 +249,41 @@ def no_dimensions() -> object:
     return row_sums().fby(0.0, on=[])
 
 
+def a_name_given_by_default() -> object:
+    nest = Nest("convolution")
+    dimensions = [nest.dim(it) for it in ("channels", "height", "width")]
+    return nest.load("k", "f32", dimensions)
+
+
+def two_sorts_of_names() -> object:
+    nest = Nest()
+    nest.load("d", "f32", [nest.dim("n")])
+    return nest.dim("d")
+
+
+def a_word_of_wgsl() -> object:
+    nest = Nest()
+    nest.store("y", nest.load("target", "f32", [nest.dim("n")]), [nest.dim("m")])
+    return nest.ir
+
+
+def the_name_of_the_nest() -> object:
+    nest = Nest("y")
+    i = nest.dim("n")
+    nest.store("y", nest.load("x", "f32", [i]), [i])
+    return nest.ir
+
+
+def an_index_that_is_no_value() -> object:
+    nest = Nest()
+    i = nest.dim("n")
+    return nest.load("x", "u32", [i]) == i  # type: ignore[operator]
+
+
+def numbers_alone() -> object:
+    return Nest().call("min", 1, 2)
+
+
 def a_fraction() -> object:
     return row_sums().dimensions[0] * 0.5  # type: ignore[operator]
 
@@ -237,6 +299,12 @@ MISTAKES: dict[Callable[[], object], str] = {
     a_float_for_an_integer: r"0.5 is no constant of type u32",
     a_truth_value: "'at' has no value while a nest is built",
     no_dimensions: r"expected a list of dimensions, as in on=\[j\]",
+    a_name_given_by_default: r"'k' is declared already in nest 'convolution', as a dimension that was given no name",
+    two_sorts_of_names: "'d' is declared already in nest 'nest', as an array",
+    a_word_of_wgsl: r"'target' is no name: WGSL reserves it \[names\]",
+    the_name_of_the_nest: r"'y' is declared already, as the name of the nest \[names\]",
+    an_index_that_is_no_value: "expected a value of the nest or a number of type u32, not <Dim i>; nest.index gives",
+    numbers_alone: "min needs at least one value as an operand",
     a_fraction: "a size or an index is multiplied by a whole number, not by 0.5",
 }
 

@@ -46,8 +46,15 @@ def with_equal_values(nest: Nest, kept: Collection[str]) -> Nest:
 
 def needed_again(nest: Nest) -> tuple[str, ...]:
     """The values that other loops need: those of maps, and those that are computed for other dimensions again."""
+    equal = computed_before(nest)
+    found = {it.value: None for it in nest.body if isinstance(it, Map)}
+    used = {name for it in nest.body if not (isinstance(it, _VALUES) and it.name in equal) for name in used_by(it)}
+    return tuple(dict.fromkeys([*found, *(one for other, one in equal.items() if other in used)]))
+
+
+def computed_before(nest: Nest) -> dict[str, str]:
+    """For values that are equal to one before them at other indices, the first such value."""
     scope = Scope(nest)
-    found = {it.value: None for it in scope.values.values() if isinstance(it, Map)}
     equal: dict[str, str] = {}
     earlier: list[str] = []
     for name in scope.values:
@@ -56,8 +63,7 @@ def needed_again(nest: Nest) -> tuple[str, ...]:
             earlier.append(name)
         else:
             equal[name] = one
-    used = {name for it in nest.body if not (isinstance(it, _VALUES) and it.name in equal) for name in used_by(it)}
-    return tuple(dict.fromkeys([*found, *(one for other, one in equal.items() if other in used)]))
+    return equal
 
 
 def _is_elsewhere(one: str, other: str, scope: Scope) -> bool:

@@ -54,8 +54,8 @@ def _length(scope: Scope) -> Found:
 def _names(scope: Scope) -> Found:
     nest = scope.nest
     seen = {nest.name}
-    if not _is_name(nest.name):
-        yield nest, f"{nest.name!r} is no name"
+    if mistake := _name_mistake(nest.name):
+        yield nest, mistake
     for name in (nest.name, *nest.sizes, *(it.name for it in nest.arrays)):
         if builtin(name) is not None or _PREDECLARED.match(name):
             yield nest, f"{name!r} is a name that WGSL predeclares"
@@ -64,15 +64,20 @@ def _names(scope: Scope) -> Found:
     parts += [(it, it.name) for it in nest.arrays]
     parts += [(it, it.name) for it in nest.body if not isinstance(it, (Store, Scatter))]
     for part, name in parts:
-        if not _is_name(name):
-            yield part, f"{name!r} is no name"
+        if mistake := _name_mistake(name):
+            yield part, mistake
         elif name in seen:
-            yield part, f"{name!r} is declared already"
+            yield part, f"{name!r} is declared already{', as the name of the nest' if name == nest.name else ''}"
         seen.add(name)
 
 
-def _is_name(name: str) -> bool:
-    return is_identifier(name) and not (name in WORDS or name in KEYWORDS or name in RESERVED_WORDS)
+def _name_mistake(name: str) -> str | None:
+    """Why a text is no name of a nest; None for one."""
+    if name in KEYWORDS or name in RESERVED_WORDS:
+        return f"{name!r} is no name: WGSL reserves it"
+    if name in WORDS:
+        return f"{name!r} is no name: it is a word of the text of nests"
+    return None if is_identifier(name) else f"{name!r} is no name"
 
 
 def _sizes(scope: Scope) -> Found:

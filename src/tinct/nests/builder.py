@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias, TypeVar, cast, overload
@@ -67,6 +68,7 @@ class Nest(LoopNest):
         self.name = name_of(name, "the name of a nest", "row_sums")
         self._sizes: dict[str, None] = {}
         self._dimensions: dict[str, Dimension] = {}
+        self._named_by_default: set[str] = set()
         self._arrays: dict[str, Array] = {}
         self._body: list[Statement] = []
         self._combines: list[Combine] = []
@@ -82,7 +84,9 @@ class Nest(LoopNest):
 
     def size(self, name: str) -> Sum:
         """A size of the nest, for sums such as `nest.size("n") - 1`."""
-        self._sizes[name_of(name, "a size", "rows")] = None
+        if name_of(name, "a size", "rows") not in self._sizes:
+            self._check_new(name)
+            self._sizes[name] = None
         return Sum(((name, 1),))
 
     def dim(self, size: str | SumLike, name: str | None = None) -> Dim:
@@ -90,6 +94,8 @@ class Nest(LoopNest):
         extent = self.size(size) if isinstance(size, str) else sum_of(size)
         chosen = self._free_letter() if name is None else name_of(name, "a dimension", "i")
         self._check_new(chosen)
+        if name is None:
+            self._named_by_default.add(chosen)
         self._dimensions[chosen] = Dimension(chosen, extent.affine)
         self._places[chosen] = caller()
         return Dim(chosen, extent)
@@ -102,8 +108,22 @@ class Nest(LoopNest):
         return {*self._sizes, *self._dimensions, *self._arrays, *self._types}
 
     def _check_new(self, name: str) -> None:
-        if name in self._names():
-            raise InputError(f"{name!r} is declared already in nest {self.name!r}")
+        if name not in self._names():
+            return
+        what = next(
+            word
+            for word, names in (
+                ("a dimension", self._dimensions),
+                ("an array", self._arrays),
+                ("a value", self._types),
+                ("a size", self._sizes),
+            )
+            if name in names
+        )
+        message = f"{name!r} is declared already in nest {self.name!r}, as {what}"
+        if name in self._named_by_default:
+            message += f" that was given no name: another one may be given, as in nest.dim(…, {name + '_'!r})"
+        raise InputError(message)
 
     def _array(self, direction: Direction, name: str, type: ElementType, extents: Sequence[SumLike]) -> None:
         array = Array(direction, name, type, tuple(sum_of(it).affine for it in extents))
@@ -165,20 +185,34 @@ class Nest(LoopNest):
     def call(self, function: str, *operands: ValueLike) -> Value:
         """An operator, a builtin function of WGSL, a conversion such as "f32", or "copy", of values and numbers.
 
-        It is executed for each point of all dimensions of its operands. Raises InputError.
+        It is executed for each point of all dimensions of its operands. A number has the type of the first value if the
+        function takes that, or else i32, u32 or f32. Raises InputError.
         """
         if not is_function(text_of(function, "a function", "max")):
             raise InputError(unknown_name(f"there is no function {function!r} of scalars", function, function_names()))
         known = [self._types[it.name] for it in operands if isinstance(it, Value) and self._owns(it)]
         if not known:
             raise InputError(f"{function} needs at least one value as an operand")
-        parts = tuple(self._operand(it, known[0]) for it in operands)
-        types = tuple(it.type if isinstance(it, Constant) else self._types[it.name] for it in parts)
-        type = result_type(function, types)
-        if type is None:
-            raise InputError(f"{function} does not take ({', '.join(it.value for it in types)})")
-        on = self._joined(parts)
-        return self._add(Compute(self._fresh("t"), type, function, parts, self._ordered(on)), on)
+        for parts in itertools.product(*(self._possible_operands(it, known) for it in operands)):
+            type = result_type(function, self._operand_types(parts))
+            if type is not None:
+                on = self._joined(parts)
+                return self._add(Compute(self._fresh("t"), type, function, parts, self._ordered(on)), on)
+        types = self._operand_types([self._operand(it, known[0]) for it in operands])
+        raise InputError(f"{function} does not take ({', '.join(it.value for it in types)})")
+
+    def _possible_operands(self, value: ValueLike, known: Sequence[ElementType]) -> list[Operand]:
+        """A value, or a number as a constant of each type that it may have, those that are known first."""
+        if isinstance(value, Value):
+            return [Use(value.name)]
+        found: dict[Operand, None] = {}
+        for type in (*known, self._type_of(value, None), ElementType.U32, ElementType.F32):
+            with contextlib.suppress(InputError):
+                found[self._operand(value, type)] = None
+        return list(found)
+
+    def _operand_types(self, operands: Iterable[Operand]) -> tuple[ElementType, ...]:
+        return tuple(it.type if isinstance(it, Constant) else self._types[it.name] for it in operands)
 
     def fby(self, first: ValueLike, on: Sequence[Dim], type: str | None = None) -> Carried:
         """A value that is `first` in the first iteration of the dimensions `on`, in lexicographic order, and in each
@@ -578,7 +612,8 @@ class Nest(LoopNest):
         if type is ElementType.BOOL and is_flag(value):
             return Constant(type, BoolLiteral(bool(value)))
         if not is_plain_number(value):
-            raise InputError(f"expected a value of the nest or a number of type {type.value}, not {shown(value)}")
+            hint = "; nest.index gives its value" if isinstance(cast("object", value), (Dim, Sum)) else ""
+            raise InputError(f"expected a value of the nest or a number of type {type.value}, not {shown(value)}{hint}")
         return Constant(type, literal_of(value, type))
 
 

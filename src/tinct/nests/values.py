@@ -101,9 +101,10 @@ def sum_of(value: object) -> Sum:
 
 
 class Value:
-    """A value of a nest. Operators give new values; `==` compares objects, `nest.call("==", a, b)` values."""
+    """A value of a nest. Operators give new values, `==` and `!=`, too."""
 
     __slots__ = ("name", "nest")
+    __hash__ = object.__hash__
 
     def __init__(self, nest: Nest, name: str) -> None:
         self.nest = nest
@@ -139,14 +140,44 @@ class Value:
     def __mod__(self, other: ValueLike) -> Value:
         return self.nest.call("%", self, other)
 
+    def __rmod__(self, other: ValueLike) -> Value:
+        return self.nest.call("%", other, self)
+
     def __and__(self, other: ValueLike) -> Value:
         return self.nest.call("&", self, other)
+
+    def __rand__(self, other: ValueLike) -> Value:
+        return self.nest.call("&", other, self)
 
     def __or__(self, other: ValueLike) -> Value:
         return self.nest.call("|", self, other)
 
+    def __ror__(self, other: ValueLike) -> Value:
+        return self.nest.call("|", other, self)
+
     def __xor__(self, other: ValueLike) -> Value:
         return self.nest.call("^", self, other)
+
+    def __rxor__(self, other: ValueLike) -> Value:
+        return self.nest.call("^", other, self)
+
+    def __lshift__(self, other: ValueLike) -> Value:
+        return self.nest.call("<<", self, other)
+
+    def __rlshift__(self, other: ValueLike) -> Value:
+        return self.nest.call("<<", other, self)
+
+    def __rshift__(self, other: ValueLike) -> Value:
+        return self.nest.call(">>", self, other)
+
+    def __rrshift__(self, other: ValueLike) -> Value:
+        return self.nest.call(">>", other, self)
+
+    def __eq__(self, other: ValueLike) -> Value:  # type: ignore[override] # pyright: ignore[reportIncompatibleMethodOverride]
+        return self.nest.call("==", self, other)
+
+    def __ne__(self, other: ValueLike) -> Value:  # type: ignore[override] # pyright: ignore[reportIncompatibleMethodOverride]
+        return self.nest.call("!=", self, other)
 
     def __lt__(self, other: ValueLike) -> Value:
         return self.nest.call("<", self, other)

@@ -307,17 +307,14 @@ def _with_several(facts: Facts, levels: dict[str, Levels], name: str, count: int
 
 
 def passes(facts: Facts) -> Iterator[Decisions]:
-    """A pass for each value that other loops need, as for the scores and weights of attention: the value is kept in
-    storage, and each pass computes blocks, of several rows and of vectors along a row.
+    """A pass for each value that other loops need for the rows of an output, or that a loop would compute again and
+    again, as for the scores and weights of attention: the value is kept in storage, and each pass computes blocks, of
+    several rows and of vectors along a row.
     """
-    scope = facts.plain.scope
-    needed = [it for it in facts.needed_again if not isinstance(scope.values[it], Load)]
-    stored = [it.dimensions for it in facts.nest.body if isinstance(it, Store)]
-    made = [*(tuple(it for it in facts.extents if it in scope.dimensions_of(name)) for name in needed), *stored]
-    rows = [it for it in facts.extents if all(it in names for names in made)]
-    along = dict.fromkeys(names[-1] for names in made if names and names[-1] not in rows)
-    if not (needed and rows and along and facts.carried - set(along)):
+    found = _passes_of(facts)
+    if found is None:
         return
+    needed, rows, along = found
     kept = tuple(Keep(it, Location.STORAGE) for it in needed)
     loads = dict.fromkeys(((), *(_packed(facts, it) for it in along)))
     for columns, count in product(_COLUMNS, _ROWS):
@@ -329,6 +326,21 @@ def passes(facts: Facts) -> Iterator[Decisions]:
             levels[rows[-1]] = (*levels[rows[-1]], *unrolled_level(count))
             blocked = facts.with_levels(Decisions((), ()), levels)
             yield from (replace(blocked, kept=(*packed, *kept)) for packed in loads)
+
+
+def _passes_of(facts: Facts) -> tuple[list[str], list[str], list[str]] | None:
+    """The values that passes keep, the dimensions of the rows of all passes, and those of vectors. None where a nest
+    has no such values, or carries nothing else.
+    """
+    scope = facts.plain.scope
+    stored = [it.dimensions for it in facts.nest.body if isinstance(it, Store)]
+    outputs = {name for names in stored for name in names}
+    again = dict.fromkeys((*facts.needed_again, *facts.worth_keeping))
+    needed = [it for it in again if not isinstance(scope.values[it], Load) and scope.dimensions_of(it) & outputs]
+    made = [*(tuple(it for it in facts.extents if it in scope.dimensions_of(name)) for name in needed), *stored]
+    rows = [it for it in facts.extents if all(it in names for names in made)]
+    along = list(dict.fromkeys(names[-1] for names in made if names and names[-1] not in rows))
+    return (needed, rows, along) if needed and rows and along and facts.carried - set(along) else None
 
 
 def _beside_window(facts: Facts, along: str, other: str) -> AbstractSet[str]:
@@ -349,8 +361,8 @@ def _packed(facts: Facts, along: str) -> tuple[Keep, ...]:
 
 
 def _converted(facts: Facts) -> tuple[Keep, ...]:
-    """All that blocks load again and again, in storage, if something is computed of it alone: then that is there."""
-    is_any = facts.worth_keeping != facts.read_again
+    """All that blocks compute again and again, in storage, if that is more than loads, and passes do not keep it."""
+    is_any = facts.worth_keeping != facts.read_again and _passes_of(facts) is None
     return tuple(Keep(it, Location.STORAGE) for it in facts.worth_keeping) if is_any else ()
 
 

@@ -20,28 +20,28 @@ from ..ir.schedule.extents import dimension_sizes
 from ..ir.schedule.nodes import (
     Boundary,
     Buffering,
-    Compute,
     Decisions,
     DimensionLevels,
     ElementType,
     Execution,
     Fby,
     Keep,
+    Last,
     Level,
     LevelName,
     Load,
     Location,
+    Map,
     Nest,
     Scatter,
     Stage,
-    Use,
 )
 from ..ir.schedule.scope import used_by
 from ..transforms.schedule.decided import AT_ONCE, Decided, kind_of
-from ..transforms.schedule.equal_values import needed_again
+from ..transforms.schedule.equal_values import computed_before, needed_again
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.stages import is_staged, part_dimensions
-from ..transforms.schedule.tasks import Carry, Task
+from ..transforms.schedule.tasks import Carry, Task, demand, roots_of
 from ..transforms.schedule.tiles import whole_padding
 from .level_patterns import Levels, part_factors, patterns
 
@@ -157,8 +157,8 @@ class Facts:
 
     @cached_property
     def needed_again(self) -> tuple[str, ...]:
-        """The values that other loops need."""
-        return needed_again(self.nest)
+        """The values that other loops need, but for what only indices are needed for: memory would cost more."""
+        return tuple(filter(self._takes_memory, needed_again(self.nest)))
 
     @cached_property
     def read_again(self) -> tuple[str, ...]:
@@ -169,19 +169,39 @@ class Facts:
 
     @cached_property
     def worth_keeping(self) -> tuple[str, ...]:
-        """For each of these loads, what is computed of it alone, such as its conversion to another type."""
-        return tuple(map(self._computed_alone, self.read_again))
+        """What tasks compute of many elements again for each iteration of a dimension it does not depend on: loads, or
+        what is computed of them, such as their conversion to another type, or the weights of attention for each element
+        of a row of the output. What depends on the end of a loop counts if the task carries along its dimensions: else
+        it is computed once, outside of the loop. Of equal values that are more than loads, it is the first one.
+        """
+        values, first = self.plain.scope.values, computed_before(self.nest)
+        repeated = (it for task in self.plain.tasks for it in self._repeated(task))
+        found = {it if isinstance(values[it], Load) else first.get(it, it) for it in repeated}
+        return tuple(name for name in values if name in found)
 
-    def _computed_alone(self, name: str) -> str:
-        users = [it for it in self.nest.body if name in used_by(it)]
-        match users:
-            case [Compute() as following] if sum(isinstance(it, Use) for it in following.operands) == 1:
-                return self._computed_alone(following.name)
-            case _:
-                return name
+    def _repeated(self, task: Task) -> Iterator[str]:
+        scope, seen = self.plain.scope, set[str]()
+        pending = roots_of(task)
+        while pending:
+            name = pending.pop()
+            value = scope.values[name]
+            if name in seen or isinstance(value, (Fby, Last, Map)):
+                continue
+            seen.add(name)
+            if not scope.dimensions_of(name) < task.dimensions:
+                pending += used_by(value)
+            elif self._is_repeated(name, task) and self._takes_memory(name):
+                carried = set(task.on) if isinstance(task, Carry) else set[str]()
+                if not demand([name], scope).ends or scope.dimensions_of(name) & carried:
+                    yield name
 
-    def _is_repeated(self, load: str, task: Task) -> bool:
-        own = self.plain.scope.dimensions_of(load)
+    def _takes_memory(self, name: str) -> bool:
+        """Whether a value needs more than indices."""
+        used = demand([name], self.plain.scope)
+        return bool(used.loads or used.reads or used.ends)
+
+    def _is_repeated(self, name: str, task: Task) -> bool:
+        own = self.plain.scope.dimensions_of(name)
         return own < task.dimensions and prod(self.extents[it] for it in own) >= _FEWEST_IN_ORDER
 
     @cached_property

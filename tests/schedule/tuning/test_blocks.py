@@ -9,7 +9,7 @@ import pytest
 
 from tinct import Nest
 from tinct.backend.cpu.target import current_target
-from tinct.ir.schedule.nodes import Execution, LevelName
+from tinct.ir.schedule.nodes import Compute, Execution, LevelName
 from tinct.ir.schedule.text import parse_decisions, print_decisions
 from tinct.transforms.schedule.decided import Decided
 from tinct.transforms.schedule.tasks import Carry
@@ -253,6 +253,32 @@ def test_passes_keep_what_other_loops_need() -> None:
         assert vectors == {"j", "e", "l"}
         assert Execution.WORKGROUP in {it.execution for it in levels["i"]}
     assert set(found) <= set(space.structured())
+
+
+def causal_attention(nest: Nest) -> Nest:
+    """As a user would write it: `softmax` has two loops over the keys, and a query does not see later ones."""
+    i, e = nest.dim("tokens", "i"), nest.dim("width", "e")
+    j, d = nest.dim("tokens", "j"), nest.dim("depth", "d")
+    query, key = nest.load("query", "f32", [i, d]), nest.load("key", "f32", [j, d])
+    score = nest.reduce("+", query * key, on=[d])
+    weights, last = nest.softmax(nest.call("select", -1e30, score, nest.index(j) <= nest.index(i)), j)
+    nest.store("o", nest.reduce("+", weights * nest.load("value", "f32", [last, e]), on=[last]), [i, e])
+    return nest
+
+
+def test_passes_keep_what_a_loop_would_compute_again_and_again() -> None:
+    """The masked scores, which two loops need, and the weights, which each element of a row of the output needs; not
+    the masks, whose indices are known.
+    """
+    nest = causal_attention(Nest("attention"))
+    facts = Facts(nest.ir, {"tokens": 256, "width": 64, "depth": 64}, reassociate=True)
+    space = DecisionSpace(facts, lambda it: cost_of(it, ASSUMED, contract=True))
+    found = [it for it in passes(facts) if space.is_legal(it)]
+    assert found
+    values = facts.plain.scope.values
+    for point in found:
+        kept = [values[it.value] for it in point.kept]
+        assert sorted(it.function for it in kept if isinstance(it, Compute)) == ["/", "select"]
 
 
 def test_a_nest_without_loops_inside_of_what_is_needed_again_has_no_passes() -> None:
