@@ -15,6 +15,7 @@ from math import prod
 from typing import Final
 
 from ..ir.schedule.nodes import Buffering, Decisions, Execution, Keep, Level, LevelName, Load, Location, Stage, Store
+from ..transforms.schedule.legality import MOST_CARRIED
 from ..transforms.schedule.tiles import whole_padding
 from .choices import Facts, joined_by_invocations, with_workgroups
 from .level_patterns import MOST_SHARED, Levels, part_factors
@@ -58,6 +59,12 @@ _MOST_ROWS_OF_TURN: Final = 4
 """Blocks across rows in each of these turns."""
 _MOST_SLIDES: Final = 32
 """Blocks across rows that one workgroup computes by turns: so many that the first one of them hardly counts."""
+_CHUNK: Final = 256
+_FEWEST_CHUNKS: Final = 4
+"""Terms of a sum that are added up for several blocks before the next ones are, and the fewest chunks of these."""
+_TURNS_OF_CHUNK: Final = (1, 2, 4, 8)
+"""Blocks along the vectors of which each chunk has the sums."""
+_BYTES_OF_SUM: Final = 4
 _COLUMNS_OF_ROWS: Final = (1, 2, 4)
 _ROWS_AT_ONCE: Final = (4, 8)
 """Vectors of a row, and rows, that are written out where whole rows are gone through."""
@@ -208,6 +215,32 @@ def _with_rows(facts: Facts, point: Decisions, turned: Mapping[str, Levels], alo
             levels = {**turned, across: (first, *_looped(turns), *inner)}
             order = sorted(facts.order_of_blocks(levels), key=lambda it: it != LevelName(along, 1))
             yield replace(facts.with_levels(point, levels), order=tuple(order))
+
+
+def in_chunks(facts: Facts, point: Decisions) -> Iterator[Decisions]:
+    """A point of which each workgroup goes through a long sum in chunks: for each chunk through several blocks, along
+    the vectors and across rows, whose sums lie in arrays meanwhile. What blocks read of a chunk stays in the caches.
+    """
+    levels = facts.levels(point)
+    blocked = [it for it, (first, *inner) in levels.items() if first.execution is Execution.WORKGROUP and inner]
+    vectors = [it for it in blocked if levels[it][-1] == Level(Execution.INVOCATION, facts.lanes)]
+    sums = [it for it in facts.carried if levels[it] == (Level(Execution.LOOP, None),)]
+    sums = [it for it in sums if facts.extents[it] >= _FEWEST_CHUNKS * _CHUNK]
+    if len(sums) != 1 or len(blocked) != 2 or len(vectors) != 1:
+        return
+    (summed,), (along,) = sums, vectors
+    (across,) = (it for it in blocked if it != along)
+    written = (it for name in blocked for it in levels[name] if it.execution is Execution.UNROLLED)
+    most = MOST_CARRIED // (_BYTES_OF_SUM * prod(it.factor or 1 for it in written))
+    blocks_along, blocks_across = (_blocks_along(facts, it, levels[it][1:]) for it in (along, across))
+    for turns in _TURNS_OF_CHUNK:
+        turns_across = _fitting(blocks_across, min(blocks_across, most // turns))
+        if turns <= blocks_along and turns_across > 1:
+            loops = {summed: _looped(_CHUNK), along: _looped(turns), across: _looped(turns_across)}
+            made = levels | {name: (levels[name][0], *its, *levels[name][1:]) for name, its in loops.items()}
+            first = (LevelName(summed, 0), *(LevelName(it, 1) for it in (along, across) if loops[it]))
+            order = (*first, *(it for it in facts.order_of_blocks(made) if it not in first))
+            yield replace(facts.with_levels(point, made), order=order)
 
 
 def _turned(facts: Facts, block: Mapping[str, Levels], along: str, row: int = _ROW) -> dict[str, Levels]:

@@ -21,6 +21,7 @@ from .blocks import (
     all_in_order,
     blocks,
     by_turns,
+    in_chunks,
     parts_at_once,
     passes,
     tree_level,
@@ -54,6 +55,8 @@ _MOST_ACROSS: Final = 2
 """Reductions across rows that a search begins with."""
 _MOST_BY_TURNS: Final = 2
 """Shapes of blocks that a search begins with by turns, too."""
+_MOST_IN_CHUNKS: Final = 3
+"""Shapes of blocks with which a search begins in chunks, too."""
 _CLOSE: Final = 1.5
 """The cost model does not tell which of two such blocks is faster if one costs up to so many times as much."""
 _INVOCATIONS: Final = (16, 32, 64, 128, 256)
@@ -128,6 +131,7 @@ class DecisionSpace:
         structured = sorted(self.structured(), key=self._expected)
         others = (self.simple(), self.shared(), self.by_rows(), *self.windowed(), *self.across_rows())
         others = (*others, *self.by_parts(), *self.by_turns(structured), *self.fitting(structured))
+        others = (*others, *self.in_chunks(structured))
         made = (*structured[: _MOST_LARGE if is_software else 1], *others)
         legal = list(self._legal(made))
         if is_software:
@@ -232,6 +236,18 @@ class DecisionSpace:
             if len(found) == _MOST_BY_TURNS:
                 break
         return [it for its in found.values() for it in its]
+
+    def in_chunks(self, points: Sequence[Decisions]) -> Sequence[Decisions]:
+        """Of blocks that keep nothing, those of different shapes that go through long sums in chunks and cost least, if
+        they cost less than all of the points. A GPU has no room for the arrays of sums.
+        """
+        if self.facts.gpu is not None:
+            return []
+        least = min(map(self._expected, points), default=0.0)
+        shapes = {self.shape(it): it for it in points if not it.kept}
+        cheapest = (self._ranked(in_chunks(self.facts, it))[:1] for it in shapes.values())
+        found = [it for its in cheapest for it in its if self._expected(it) < least]
+        return sorted(found, key=self._expected)[:_MOST_IN_CHUNKS]
 
     def fitting(self, points: Sequence[Decisions]) -> Sequence[Decisions]:
         """The first of the points that compute the least beyond the ends of dimensions, and keep nothing in storage;

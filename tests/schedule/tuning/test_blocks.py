@@ -285,6 +285,27 @@ def test_a_nest_without_loops_inside_of_what_is_needed_again_has_no_passes() -> 
     assert not list(passes(Facts(product().ir, {"m": 64, "n": 64, "inner": 64}, reassociate=True)))
 
 
+def test_long_sums_of_few_outputs_are_computed_in_chunks() -> None:
+    """As the product of two tall matrices: each workgroup has the sums of many blocks in arrays, and goes through all
+    of these for each chunk. Only CPUs, and where other blocks cost more.
+    """
+    facts = Facts(product().ir, {"m": 128, "n": 128, "inner": 8192}, reassociate=True, lanes=8)
+    space = DecisionSpace(facts, lambda it: cost_of(it, ASSUMED, contract=True))
+    structured = sorted(space.structured(), key=lambda it: space.cost(it).expected)
+    found = space.in_chunks(structured)
+    assert set(found) <= set(space.starts())
+    assert 1 < len({space.shape(it) for it in found}) == len(found)
+    for point in found:
+        assert space.cost(point).expected < space.cost(structured[0]).expected
+        assert point.order[0] == LevelName("k", 0)
+        assert LevelName("k", 1) not in point.order[:2]
+        arrays = [it.factor for name in "ij" for it in facts.levels(point)[name] if it.execution is Execution.LOOP]
+        assert prod(it or 1 for it in arrays) > 8
+    short = DecisionSpace(replace(facts, sizes={"m": 128, "n": 128, "inner": 512}), space.price)
+    assert not short.in_chunks(list(short.structured()))
+    assert not DecisionSpace(replace(facts, gpu="software"), space.price).in_chunks(structured)
+
+
 def test_searches_of_products_begin_with_blocks_by_turns() -> None:
     """Two shapes of those that read in storage, along the vectors, each also with several blocks across rows in each
     turn; not on GPUs in hardware. For CPUs, both inputs are also read in storage, by turns or not.
