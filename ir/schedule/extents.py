@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from .nodes import Affine, Array, Boundary, ElementType, Fby, Index, Last, Load, Nest, Store
+from .nodes import Affine, Array, Boundary, ElementType, Fby, Gather, Index, Last, Load, Nest, Store
 from .scope import Scope
 
 MOST_BYTES: Final = 2**31
@@ -60,6 +60,9 @@ def size_mistakes(scope: Scope, sizes: Mapping[str, int]) -> Iterator[str]:
             )
         elif isinstance(statement, (Load, Store)) and is_executed:
             yield from _subscript_mistakes(statement, scope, sizes, dimensions)
+        elif isinstance(statement, Gather) and is_executed:
+            if statement.boundary is Boundary.CLAMP and 0 in extents_of(scope.arrays[statement.array], sizes):
+                yield f"a clamped load from {statement.array!r}, which is empty"
         elif isinstance(statement, Index) and is_executed:
             low, high = range_of(statement.value, sizes, dimensions)
             least, most = _RANGES[statement.type]

@@ -27,6 +27,7 @@ from .nodes import (
     Direction,
     ElementType,
     Fby,
+    Gather,
     Index,
     Last,
     Load,
@@ -136,6 +137,8 @@ class _Run:
         match value:
             case Load():
                 return self.loaded(value, point)
+            case Gather():
+                return self.gathered(value, point)
             case Index(value=affine):
                 return self.number(affine, point)
             case Compute(operands=operands):
@@ -151,8 +154,15 @@ class _Run:
                 assert_never(value)
 
     def loaded(self, load: Load, point: Point) -> RawValue:
+        return self.element(load, [self.number(it, point) for it in load.subscripts])
+
+    def gathered(self, gather: Gather, point: Point) -> RawValue:
+        position = [self.operand(it, point) for it in gather.subscripts]
+        return self.element(gather, [it for it in position if isinstance(it, int)])
+
+    def element(self, load: Load | Gather, position: Sequence[int]) -> RawValue:
+        """The element at a position, which may be outside of the array."""
         array = self.arrays[load.array]
-        position = [self.number(it, point) for it in load.subscripts]
         if load.boundary is Boundary.CLAMP:
             position = [min(max(it, 0), extent - 1) for it, extent in zip(position, array.shape, strict=True)]
         elif load.boundary is Boundary.ZERO and not _is_inside(position, array.shape):

@@ -184,6 +184,29 @@ class Load(SchemaNode):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class Gather(SchemaNode):
+    """`Gather(str name, element_type type, str array, operand* subscripts, boundary boundary, str* dimensions)`"""
+
+    FIELDS: ClassVar[tuple[FieldInfo, ...]] = (
+        FieldInfo("name", "str", Category.SCALAR),
+        FieldInfo("type", "element_type", Category.ENUM),
+        FieldInfo("array", "str", Category.SCALAR),
+        FieldInfo("subscripts", "operand", Category.NODE, Count.MANY),
+        FieldInfo("boundary", "boundary", Category.ENUM),
+        FieldInfo("dimensions", "str", Category.SCALAR, Count.MANY),
+        FieldInfo("span", "span", Category.EXTERN, Count.OPTIONAL, hidden=True, default=None),
+    )
+
+    name: str
+    type: ElementType
+    array: str
+    subscripts: tuple[Operand, ...]
+    boundary: Boundary
+    dimensions: tuple[str, ...]
+    span: Span | None = field(default=None, kw_only=True, compare=False)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Index(SchemaNode):
     """`Index(str name, element_type type, affine value, str* dimensions)`"""
 
@@ -541,11 +564,12 @@ class Keep(SchemaNode):
     span: Span | None = field(default=None, kw_only=True, compare=False)
 
 
-Statement: TypeAlias = Load | Index | Compute | Fby | Last | Map | Store | Scatter
+Statement: TypeAlias = Load | Gather | Index | Compute | Fby | Last | Map | Store | Scatter
 """Values, by name, with their types, and stores.
-  Load, Index, Compute: the value `inst` of an instruction, which is executed for each point of its dimensions.
-    Load: an element of an array that is only loaded from. Index: a number made of indices and sizes. Compute: an
-    operator, a builtin function, a conversion (named as the type) or `copy`.
+  Load, Gather, Index, Compute: the value `inst` of an instruction, which is executed for each point of its
+    dimensions. Load: an element of an array that is only loaded from. Gather: the same, at computed subscripts,
+    so that its boundary is never Inside. Index: a number made of indices and sizes. Compute: an operator, a
+    builtin function, a conversion (named as the type) or `copy`.
   Fby: "followed by". In the first iteration of the dimensions, in lexicographic order, `first`; in each other one
     what `next` was in the iteration before it.
   Last: what the value is in the last iteration of the dimensions; of a Fby, what it would be in the iteration
@@ -571,6 +595,7 @@ SCHEMA = Schema(
         Affine,
         Term,
         Load,
+        Gather,
         Index,
         Compute,
         Fby,
@@ -606,7 +631,7 @@ SCHEMA = Schema(
         "array": (Array,),
         "affine": (Affine,),
         "term": (Term,),
-        "statement": (Load, Index, Compute, Fby, Last, Map, Store, Scatter),
+        "statement": (Load, Gather, Index, Compute, Fby, Last, Map, Store, Scatter),
         "combine": (Combine,),
         "pair": (Pair,),
         "operand": (Use, Constant),

@@ -17,6 +17,7 @@ from .nodes import (
     Dimension,
     ElementType,
     Fby,
+    Gather,
     Index,
     Last,
     Load,
@@ -29,8 +30,8 @@ from .nodes import (
     Use,
 )
 
-Value: TypeAlias = Load | Index | Compute | Fby | Last | Map
-Instruction: TypeAlias = Load | Index | Compute
+Value: TypeAlias = Load | Gather | Index | Compute | Fby | Last | Map
+Instruction: TypeAlias = Load | Gather | Index | Compute
 Writing: TypeAlias = Store | Scatter
 """What writes to an output, and is no value."""
 
@@ -60,11 +61,11 @@ class Scope:
 
     def _iteration_dimensions(self, value: Value) -> frozenset[str]:
         match value:
-            case Load() | Index() | Compute():
+            case Load() | Gather() | Index() | Compute():
                 return frozenset(value.dimensions)
             case Fby(next=following):
                 after = self.values.get(following)
-                return frozenset(after.dimensions if isinstance(after, (Load, Index, Compute)) else ())
+                return frozenset(after.dimensions if isinstance(after, Instruction) else ())
             case Last(value=source, dimensions=dimensions):
                 return self.dimensions_of(source) - set(dimensions)
             case Map(value=source, pairs=pairs):
@@ -110,6 +111,8 @@ def used_by(statement: Statement) -> tuple[str, ...]:
             return tuple(it.name for it in operands if isinstance(it, Use))
         case Fby(first=operand) | Store(value=operand):
             return (operand.name,) if isinstance(operand, Use) else ()
+        case Gather(subscripts=subscripts):
+            return tuple(it.name for it in subscripts if isinstance(it, Use))
         case Scatter(subscripts=subscripts, value=operand):
             return tuple(it.name for it in (*subscripts, operand) if isinstance(it, Use))
         case Last(value=value) | Map(value=value):

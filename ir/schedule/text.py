@@ -70,6 +70,7 @@ from .nodes import (
     Execution,
     Fby,
     FloatLiteral,
+    Gather,
     Index,
     IntegerLiteral,
     Keep,
@@ -158,11 +159,14 @@ def statement_text(statement: Statement) -> str:
     return f"{statement.name}: {statement.type.value} = {_definition(statement)}"
 
 
-def _definition(value: Load | Index | Compute | Fby | Last | Map) -> str:
+def _definition(value: Load | Gather | Index | Compute | Fby | Last | Map) -> str:
     match value:
         case Load(array=array, subscripts=subscripts, boundary=boundary):
             outside = "" if boundary is Boundary.INSIDE else f" {boundary.value}"
             return f"inst {array}{_bracketed(map(affine_text, subscripts))}{outside} on {_bracketed(value.dimensions)}"
+        case Gather(array=array, subscripts=operands, boundary=boundary):
+            at = _bracketed(map(operand_text, operands))
+            return f"inst {array} at {at} {boundary.value} on {_bracketed(value.dimensions)}"
         case Index(value=number):
             return f"inst index {affine_text(number)} on {_bracketed(value.dimensions)}"
         case Compute(function=function, operands=operands):
@@ -278,7 +282,8 @@ _TYPES: Final = {it.value: it for it in ElementType}
 _BY_SUFFIX: Final = {suffix: type for type, suffix in _SUFFIXES.items() if suffix}
 _EXECUTIONS: Final = {it.value: it for it in Execution}
 _LOCATIONS: Final = {it.value: it for it in Location}
-_OUTSIDE: Final = {it.value: it for it in Boundary if it is not Boundary.INSIDE}
+_BOUNDARIES: Final = {it.value: it for it in Boundary}
+_OUTSIDE: Final = {name: it for name, it in _BOUNDARIES.items() if it is not Boundary.INSIDE}
 
 
 def parse(text: str) -> Nest:
@@ -428,6 +433,11 @@ class _Parser(TokenReader):
             array, subscripts = self._name("an array"), self._bracketed(self._affine)
             boundary = self._one_of(_OUTSIDE, "a boundary") if self._next.text in _OUTSIDE else Boundary.INSIDE
             return Load(name, type, array, subscripts, boundary, self._on(), span=self._since(first))
+        if self._next.sort == "name" and self._after_next.text == "at":
+            array = self._name("an array")
+            self._take("at")
+            places, boundary = self._bracketed(self._operand), self._one_of(_BOUNDARIES, "a boundary")
+            return Gather(name, type, array, places, boundary, self._on(), span=self._since(first))
         function, operands = self._operation()
         return Compute(name, type, function, operands, self._on(), span=self._since(first))
 

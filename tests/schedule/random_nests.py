@@ -52,6 +52,8 @@ def random_sample(seed: int, type: str = "i32") -> Sample:
     if random.random() < 0.5:
         _again(nest, random, [*values, inner], outputs[0])
     if random.random() < 0.3:
+        _gathered(nest, random, values, type)
+    if random.random() < 0.3:
         function, place = random.choice(REDUCTIONS[type]), nest.call("i32", random.choice(values))
         subscripts = [place] if random.random() < 0.5 else [i, place]
         extents = [4] if len(subscripts) == 1 else ["n", 3]
@@ -82,6 +84,16 @@ def _loads(nest: Nest, random: Random, name: str, on: list[Dim], type: str) -> l
     extents, count = [it.size for it in on], random.choice((1, 1, 3))
     places = [[it + random.randint(-2, 2) for it in on] for _ in range(count)]
     return [nest.load(name, type, place, boundary=boundary, extents=extents) for place in places]
+
+
+def _gathered(nest: Nest, random: Random, values: list[Value], type: str) -> None:
+    """An output of elements at a value as a subscript, or at an index and a value, most of which are inside."""
+    i, j, _ = nest.dimensions[:3]
+    place = nest.call("i32", random.choice(values))
+    name, subscripts, extents = random.choice((("c", [place], [i]), ("a", [i, place], [i, j])))
+    sizes = [it.size for it in extents]
+    found = nest.gather(name, type, subscripts, extents=sizes, boundary=random.choice(("clamp", "zero")))
+    nest.store("found", found, [it for it in nest.dimensions if it.name in nest.dimensions_of(found)])
 
 
 def _combined(nest: Nest, random: Random, values: list[Value], type: str) -> Value:

@@ -32,6 +32,7 @@ def several(items: st.SearchStrategy[object], most: int = 3) -> st.SearchStrateg
 ON = several(NAMES)
 STATEMENTS = st.one_of(
     st.builds(n.Load, NAMES, TYPES, NAMES, several(SUMS), st.sampled_from(n.Boundary), ON),
+    st.builds(n.Gather, NAMES, TYPES, NAMES, several(OPERANDS), st.sampled_from(n.Boundary), ON),
     st.builds(n.Index, NAMES, TYPES, SUMS, ON),
     st.builds(n.Compute, NAMES, TYPES, st.sampled_from(("+", "<<", "<=")), st.tuples(OPERANDS, OPERANDS), ON),
     st.builds(n.Compute, NAMES, TYPES, st.sampled_from(("-", "!", "~")), st.tuples(OPERANDS), ON),

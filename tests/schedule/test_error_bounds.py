@@ -214,6 +214,21 @@ def test_what_is_joined_to_elements(function: str, most: float) -> None:
     assert nest.run(arrays)["y"].shape == found.shape
 
 
+def test_an_element_at_a_place_that_may_be_another_one_may_be_any() -> None:
+    """A number that is rounded to about 1 may be a little less; others are sure."""
+    nest = Nest("picked")
+    i = nest.dim("n")
+    place = nest.call("i32", nest.load("at", "f32", [i]) * 3.0)
+    sure = nest.call("i32", nest.load("at", "f32", [i]))
+    nest.store("y", nest.gather("x", "f32", [place], extents=["m"]), [i])
+    nest.store("z", nest.gather("x", "f32", [sure], extents=["m"]), [i])
+    arrays = {"x": X, "at": np.float32([1 / 3, 0.5, 2.5])}
+    found = bounds_of(nest.ir, arrays, {"n": 3, "m": X.size})
+    assert found["y"][0] > 1e38
+    assert not found["y"][1:].any()
+    assert "z" not in found or not found["z"].any()
+
+
 def test_what_is_not_a_number_has_no_bound() -> None:
     found = mapped(lambda x: x.nest.call("sqrt", x) * 2.0, np.float32([-1, 4]))
     assert found is not None

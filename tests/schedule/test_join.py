@@ -130,6 +130,13 @@ def pairs() -> Nest:
     return nest
 
 
+def looked_up() -> Nest:
+    nest = Nest("looked_up")
+    at = nest.load("at", "u32", [nest.dim("m")])
+    nest.store("z", nest.gather("x", "f32", [at], extents=["n"]), [nest.dimensions[0]])
+    return nest
+
+
 def counts() -> Nest:
     nest = Nest("counts")
     i = nest.dim("n")
@@ -144,6 +151,15 @@ def test_elements_computed_at_other_places() -> None:
     assert np.allclose(joined.run({"x": x})["y"], y[:, None] * y)
 
 
+def test_elements_at_computed_places_come_into_the_next_nest() -> None:
+    """They are computed where that nest loads them."""
+    x, at = RNG.random(5, np.float32), np.uint32([4, 0, 9])
+    y = x[[4, 0, 4]]
+    joined = looked_up().then(pairs(), {"z": "x"})
+    assert joined.run({"x": x, "at": at})["y"].tolist() == (y[:, None] * y).tolist()
+    assert joined.lower().run({"x": x, "at": at})["y"].tolist() == (y[:, None] * y).tolist()
+
+
 @pytest.mark.parametrize(
     ("first", "second", "arrays", "reason"),
     [
@@ -153,6 +169,7 @@ def test_elements_computed_at_other_places() -> None:
         (reversed_halves(), windows("clamp"), {"y": "x"}, "'halves' does not compute clamped elements of 'y -> x'"),
         (part(), pairs(), {"y": "x"}, "'part' stores n - 1 of n elements"),
         (row_sums(), row_sums(), {"sums": "x"}, r"'sums' is f32.rows., but 'x' is f32.rows, columns."),
+        (halves(), looked_up(), {"y": "x"}, "'looked_up' loads elements of 'x' at computed places"),
         (halves(), counts(), {"y": "x"}, "'y' is f32.n., but 'x' is u32.n."),
         (halves(), pairs(), {"z": "x"}, "nest 'halves' has no output 'z'"),
         (halves(), pairs(), {"y": "z"}, "nest 'pairs' has no input 'z'"),

@@ -15,7 +15,7 @@ from ...ir.core.builder import Builder, constant, u32
 from ...ir.core.values import Value
 from ...ir.ops import BinaryOp
 from ...ir.schedule.extents import value_of as size_of
-from ...ir.schedule.nodes import Affine, Boundary, Execution, LevelName, Load, Store, Term
+from ...ir.schedule.nodes import Affine, Boundary, Execution, Gather, LevelName, Load, Store, Term
 from .decided import Decided
 from .frame import Frame
 from .places import INSIDE, Ends, Iterations, Part, Place
@@ -257,7 +257,7 @@ class Addresses:
         scaled = self.frame.binary(BinaryOp.MULTIPLY, u32(abs(coefficient)), value)
         return self.frame.binary(BinaryOp.SUBTRACT if coefficient < 0 else BinaryOp.ADD, total, scaled)
 
-    def fetched(self, load: Load, subscripts: Sequence[Value], ends: Sequence[Ends]) -> Value:
+    def fetched(self, load: Load | Gather, subscripts: Sequence[Value], ends: Sequence[Ends]) -> Value:
         """The element at subscripts, which may pass these ends of the array."""
         builder = self.frame.builder
         tested = [it for it, its in enumerate(ends) if its != INSIDE]

@@ -397,7 +397,10 @@ class Decided:
 
     def is_inside(self, load: Load, position: int, indices: Mapping[str, str]) -> bool:
         """Whether a subscript is known to be inside of its array for all iterations, with some indices for others."""
-        subscript, extent = load.subscripts[position], self.scope.arrays[load.array].extents[position]
+        return self.is_within(load.subscripts[position], self.scope.arrays[load.array].extents[position], indices)
+
+    def is_within(self, subscript: Affine, extent: Affine, indices: Mapping[str, str]) -> bool:
+        """Whether a sum is known to be from 0 to `extent` - 1 for all iterations, with some indices for others."""
         names = [indices.get(it.name, it.name) for it in subscript.terms]
         if subscript.constant == 0 and self.is_before_end(subscript, extent, indices):
             return True

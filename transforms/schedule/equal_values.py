@@ -14,6 +14,7 @@ from ...ir.schedule.nodes import (
     Affine,
     Compute,
     Fby,
+    Gather,
     Index,
     Last,
     Load,
@@ -89,7 +90,7 @@ def _without_unused(nest: Nest, kept: Collection[str]) -> Nest:
     return replace(nest, body=tuple(body), combines=tuple(it for it in nest.combines if needed.issuperset(it.carried)))
 
 
-_VALUES = (Load, Index, Compute, Fby, Last, Map)
+_VALUES = (Load, Gather, Index, Compute, Fby, Last, Map)
 
 
 def _from_kept(value: Value, kept: Sequence[Value], scope: Scope) -> Statement | None:
@@ -135,6 +136,13 @@ class _Renaming:
                     is_same
                     and self._all_stand(left.dimensions, right.dimensions)
                     and self._same_subscripts(left, right)
+                )
+            case Gather(), Gather():
+                is_same = (left.array, left.boundary) == (right.array, right.boundary)
+                return (
+                    is_same
+                    and self._all_stand(left.dimensions, right.dimensions)
+                    and all(map(self._same_operand, left.subscripts, right.subscripts))
                 )
             case Index(), Index():
                 return self._all_stand(left.dimensions, right.dimensions) and self._renamed(left.value) == _set(

@@ -26,6 +26,7 @@ from ...ir.schedule.nodes import (
     Direction,
     ElementType,
     Fby,
+    Gather,
     Index,
     Last,
     Load,
@@ -188,6 +189,11 @@ class _Bounded:
                 self.made.body.append(Last(name, type, self.errors[source].name, dimensions))
             case Map(value=source, pairs=pairs):
                 self.made.body.append(Map(name, type, self.errors[source].name, pairs))
+            case Gather(subscripts=subscripts):
+                on, moved = value.dimensions, [self._of(it) for it in subscripts]
+                is_another = self._joined("|", [it for it in moved if it is not None], on)
+                is_float = value.type in _FLOATS
+                return self._joined("+", [self._as_number(is_another, on)], on) if is_float else is_another
             case Load() | Index():
                 raise AssertionError("what is loaded is exact")
             case _:

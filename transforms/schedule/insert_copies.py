@@ -16,6 +16,7 @@ from ...ir.schedule.nodes import (
     Compute,
     Constant,
     Fby,
+    Gather,
     Index,
     Last,
     Load,
@@ -27,7 +28,7 @@ from ...ir.schedule.nodes import (
     Store,
     Use,
 )
-from ...ir.schedule.scope import Scope, used_by
+from ...ir.schedule.scope import Instruction, Scope, used_by
 from .names import names_of
 
 
@@ -87,7 +88,7 @@ class _Consumed(_Copies):
     def _next(self, fby: Fby) -> Compute | None:
         """A copy of the next value, if the Fby cannot take that over."""
         root = root_of(fby.next, self.scope)
-        is_instruction = isinstance(self.scope.values[fby.next], (Load, Index, Compute))
+        is_instruction = isinstance(self.scope.values[fby.next], Instruction)
         if is_instruction and root not in self.seen:
             self.seen.add(root)
             return None
@@ -150,6 +151,8 @@ def _reading(statement: Statement, name: str, other: str) -> Statement:
     match statement:
         case Compute(operands=operands):
             return replace(statement, operands=_with(operands, name, other))
+        case Gather(subscripts=subscripts):
+            return replace(statement, subscripts=_with(subscripts, name, other))
         case Fby():
             return replace(statement, first=Use(other))
         case Store():

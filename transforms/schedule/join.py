@@ -22,6 +22,7 @@ from ...ir.schedule.nodes import (
     Constant,
     Direction,
     Fby,
+    Gather,
     Index,
     Last,
     Load,
@@ -33,6 +34,7 @@ from ...ir.schedule.nodes import (
     Store,
     Use,
 )
+from ...ir.schedule.scope import Instruction
 from ...ir.schedule.text import WORDS, affine_text
 from ...ir.schedule.verify import verify
 from .insert_copies import insert_copies
@@ -73,6 +75,9 @@ def join(first: Nest, second: Nest, arrays: Mapping[str, str]) -> Joined:
     of_first, of_second = (new, old) if second_stays else (old, new)
     for output, into in arrays.items():
         of_first.arrays[output] = of_second.arrays[into] = f"{output} -> {into}"
+    for it in second.body:
+        if isinstance(it, Gather) and it.array in arrays.values():
+            raise NotJoinable(f"{second.name!r} loads elements of {it.array!r} at computed places: they must be stored")
     parts = _Parts(
         _renamed(first, of_first),
         _renamed(second, of_second),
@@ -215,17 +220,17 @@ class _Computed:
         new = Substitution(sums=dict(zip(self._extents, load.subscripts, strict=True)))
         made: list[Statement] = []
         for it in self._nest.body:
-            if isinstance(it, (Load, Index, Compute)):
+            if isinstance(it, Instruction):
                 new.values[it.name] = Use(self._names.fresh(it.name))
                 statement = new.statement(self._bounded(it, load.boundary))
-                assert isinstance(statement, (Load, Index, Compute))
+                assert isinstance(statement, Instruction)
                 on = tuple(name for name in load.dimensions if name in statement.dimensions)
                 made.append(replace(statement, dimensions=on))
         return made, new.operand(self._store.value)
 
-    def _bounded(self, statement: Load | Index | Compute, boundary: Boundary) -> Statement:
+    def _bounded(self, statement: Instruction, boundary: Boundary) -> Statement:
         """A statement that gives the same at indices past the ends as a load with that boundary."""
-        if boundary is Boundary.INSIDE or isinstance(statement, Compute):
+        if boundary is Boundary.INSIDE or isinstance(statement, (Gather, Compute)):
             return statement
         if boundary is Boundary.ZERO:
             raise NotJoinable(f"{self._store.array!r} is 0 outside, which {self._nest.name!r} does not compute")

@@ -27,6 +27,7 @@ from ...ir.schedule.nodes import (
     ElementType,
     Execution,
     Fby,
+    Gather,
     Index,
     Last,
     LevelName,
@@ -46,6 +47,7 @@ from .addresses import Addresses, Indices, conjunction
 from .carrying import Carrying
 from .decided import AT_ONCE, Decided, kind_of
 from .frame import Frame, Outline
+from .gathering import gathered
 from .keeping import Keeping
 from .kept_values import kept_values
 from .peeling import Interior, Subscript, interior, subscripts_on, whole_count
@@ -528,6 +530,8 @@ class _Lowering(Addresses):
         match value:
             case Load():
                 return self.load_or_vector(value, indices)
+            case Gather():
+                return gathered(self, value, indices)
             case Index():
                 used = [indices.get(it.name, it.name) for it in value.value.terms]
                 return self.for_each_component(used, partial(self.number, value, indices))

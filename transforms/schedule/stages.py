@@ -28,6 +28,7 @@ from ...ir.schedule.nodes import (
     ElementType,
     Execution,
     Fby,
+    Gather,
     Last,
     LevelName,
     Load,
@@ -346,9 +347,9 @@ class _Split:
         used = {it for statement in statements for it in _dimensions_in(statement)}
         dimensions = [it for it in (*whole.dimensions, *self.part_dimensions.values()) if it.name in used]
         directions = {
-            it.array: Direction.IN if isinstance(it, Load) else Direction.OUT
+            it.array: Direction.IN if isinstance(it, (Load, Gather)) else Direction.OUT
             for it in statements
-            if isinstance(it, (Load, Store, Scatter))
+            if isinstance(it, (Load, Gather, Store, Scatter))
         }
         arrays = [
             replace(it, direction=directions[it.name])

@@ -10,6 +10,7 @@ from ...ir.schedule.nodes import (
     Affine,
     Compute,
     Fby,
+    Gather,
     Index,
     Last,
     Load,
@@ -35,10 +36,13 @@ class Substitution:
 
     def statement(self, statement: Statement) -> Statement:
         """The statement; its own name changes too. Where a statement needs a value, it must not be a constant."""
-        made: Load | Index | Compute | Fby | Last
+        made: Load | Gather | Index | Compute | Fby | Last
         match statement:
             case Load():
                 made = replace(statement, array=self.array(statement.array), subscripts=self.all(statement.subscripts))
+            case Gather():
+                subscripts = tuple(map(self.operand, statement.subscripts))
+                made = replace(statement, array=self.array(statement.array), subscripts=subscripts)
             case Index():
                 made = replace(statement, value=self.sum(statement.value))
             case Compute():

@@ -11,7 +11,7 @@ from ...ir.core.values import Value
 from ...ir.operators import binary_result
 from ...ir.ops import BinaryOp
 from ...ir.schedule.extents import value_of
-from ...ir.schedule.nodes import Affine, Boundary, Load, Map, Store, Term
+from ...ir.schedule.nodes import Affine, Boundary, Gather, Load, Map, Store, Term
 from ...ir.schedule.scope import used_by
 from .decided import Decided
 from .tiles import Tile, tile_of
@@ -36,6 +36,7 @@ def vector_arrays(decided: Decided) -> dict[str, int]:
         tile = staged.get(access.name)
         return aligned_width(access, decided) if tile is None else _width_of_copy(access, tile, decided)
 
+    gathered = {it.array for it in decided.nest.body if isinstance(it, Gather)}
     widths: dict[str, set[int]] = {}
     for it in decided.nest.body:
         if isinstance(it, (Load, Store)):
@@ -43,7 +44,7 @@ def vector_arrays(decided: Decided) -> dict[str, int]:
     return {
         array: max(found)
         for array, found in widths.items()
-        if len(found) == 1 and found != {1} and array not in decided.scalars
+        if len(found) == 1 and found != {1} and array not in decided.scalars | gathered
     }
 
 

@@ -22,6 +22,7 @@ from ..nodes import (
     ElementType,
     Fby,
     FloatLiteral,
+    Gather,
     Index,
     IntegerLiteral,
     Last,
@@ -33,7 +34,7 @@ from ..nodes import (
     Store,
 )
 from ..reductions import ASSOCIATIVE
-from ..scope import Scope, used_by
+from ..scope import Instruction, Scope, used_by
 from ..text import WORDS
 from .table import Found, Part, Rule
 
@@ -121,7 +122,7 @@ def _defined(scope: Scope) -> Found:
             if name not in before:
                 later = f"{name!r} comes only after this" if name in scope.values else None
                 yield statement, later or unknown_name(f"there is no value {name!r}", name, scope.values)
-        if isinstance(statement, Fby) and not isinstance(scope.values.get(statement.next), (Load, Index, Compute)):
+        if isinstance(statement, Fby) and not isinstance(scope.values.get(statement.next), Instruction):
             yield statement, f"the next value {statement.next!r} is no value of an instruction"
         if not isinstance(statement, (Store, Scatter)):
             before.add(statement.name)
@@ -150,7 +151,7 @@ def _subscripts(scope: Scope) -> Found:
         if isinstance(statement, Index):
             known = {*statement.dimensions, *scope.sizes}
             yield from ((statement, it) for it in _affine_mistakes(statement.value, known, "size or dimension here"))
-        if not isinstance(statement, (Load, Store, Scatter)):
+        if not isinstance(statement, (Load, Gather, Store, Scatter)):
             continue
         array, wanted = scope.arrays.get(statement.array), _direction(statement)
         if array is None or array.direction is not wanted:
@@ -160,13 +161,13 @@ def _subscripts(scope: Scope) -> Found:
             continue
         if len(array.extents) != len(statement.subscripts):
             yield statement, f"{len(statement.subscripts)} subscripts for {len(array.extents)} extents"
-        for subscript in () if isinstance(statement, Scatter) else statement.subscripts:
+        for subscript in () if isinstance(statement, (Gather, Scatter)) else statement.subscripts:
             known = {*statement.dimensions, *scope.sizes}
             yield from ((statement, it) for it in _affine_mistakes(subscript, known, "size or dimension here"))
 
 
-def _direction(statement: Load | Store | Scatter) -> Direction:
-    return Direction.IN if isinstance(statement, Load) else Direction.OUT
+def _direction(statement: Load | Gather | Store | Scatter) -> Direction:
+    return Direction.IN if isinstance(statement, (Load, Gather)) else Direction.OUT
 
 
 def _stores(scope: Scope) -> Found:
@@ -198,6 +199,8 @@ def _operands(statement: Statement) -> tuple[Operand, ...]:
             return operands
         case Fby(first=operand) | Store(value=operand):
             return (operand,)
+        case Gather(subscripts=subscripts):
+            return subscripts
         case Scatter(subscripts=subscripts, first=first, value=value):
             return (*subscripts, first, value)
         case Load() | Index() | Last() | Map():
@@ -210,6 +213,9 @@ def _type_mistakes(statement: Statement, scope: Scope) -> Iterator[str]:
     match statement:
         case Load(type=type, array=array):
             yield from _differs(type, scope.arrays[array].type)
+        case Gather(type=type, array=array, subscripts=subscripts):
+            yield from _differs(type, scope.arrays[array].type)
+            yield from _subscript_mistakes(subscripts, scope)
         case Index(type=type):
             if type not in (ElementType.I32, ElementType.U32):
                 yield f"an index is i32 or u32, not {type.value}"
@@ -254,9 +260,13 @@ def _scatter_mistakes(statement: Scatter, scope: Scope) -> Iterator[str]:
         yield "elements begin with a constant"
     if statement.function not in ASSOCIATIVE or result_type(statement.function, (type, type)) is not type:
         yield f"{statement.function} does not join values of type {type.value}: {', '.join(ASSOCIATIVE)} do"
-    for subscript in statement.subscripts:
-        if scope.type_of(subscript) not in (ElementType.I32, ElementType.U32):
-            yield f"a subscript is i32 or u32, not {scope.type_of(subscript).value}"
+    yield from _subscript_mistakes(statement.subscripts, scope)
+
+
+def _subscript_mistakes(subscripts: Iterable[Operand], scope: Scope) -> Iterator[str]:
+    for type in map(scope.type_of, subscripts):
+        if type not in (ElementType.I32, ElementType.U32):
+            yield f"a subscript is i32 or u32, not {type.value}"
 
 
 def constant_mistakes(constant: Constant) -> Iterator[str]:
@@ -280,6 +290,10 @@ def _boundaries(scope: Scope) -> Found:
     for statement in scope.nest.body:
         if isinstance(statement, Load) and statement.boundary is not Boundary.INSIDE and not statement.subscripts:
             yield statement, "a number without subscripts has no outside"
+        elif isinstance(statement, Gather) and statement.boundary is Boundary.INSIDE:
+            yield statement, "computed subscripts may be outside of the array: clamp or zero"
+        elif isinstance(statement, Gather) and not statement.subscripts:
+            yield statement, "a number without subscripts has no computed ones"
 
 
 NAMES: Final = (
@@ -293,7 +307,7 @@ STATEMENTS: Final = (
     Rule("defined", "a value is used after its definition; a next value is one of an instruction", _defined),
     Rule("dimensions", "each dimension exists, and comes once in a statement", _dimensions),
     Rule("subscripts", "there is a subscript for each extent, of the statement's dimensions and of sizes", _subscripts),
-    Rule("boundaries", "only elements of arrays have an outside", _boundaries),
+    Rule("boundaries", "only elements of arrays have an outside, and computed ones always", _boundaries),
     Rule("stores", "each element of an output is stored at most once", _stores),
 )
 TYPES: Final = (Rule("types", "operations accept their operands, and results have the types that are written", _types),)

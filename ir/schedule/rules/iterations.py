@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..dependence import Closure, ends_of, root_of
-from ..nodes import Compute, Fby, Last, Map, Scatter, Statement, Store, Use
+from ..nodes import Compute, Fby, Gather, Last, Map, Scatter, Statement, Store, Use
 from ..scope import Scope, used_by
 from .table import Found, Rule
 
@@ -22,7 +22,7 @@ def _shown(names: frozenset[str] | set[str], scope: Scope) -> str:
 
 def _inside(scope: Scope) -> Found:
     for statement in scope.nest.body:
-        if not isinstance(statement, (Compute, Store, Scatter)):
+        if not isinstance(statement, (Compute, Gather, Store, Scatter)):
             continue
         for name in used_by(statement):
             missing = scope.dimensions_of(name) - scope.dimensions_at(statement)

@@ -1,8 +1,9 @@
-"""`tinct.Nest`: a loop nest, built value by value."""
+"""`tinct.Nest`: a loop nest, built value by value; in one long file, because it is one class, whose methods users
+call.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias, TypeVar, cast, overload
@@ -10,12 +11,10 @@ from typing import Final, TypeAlias, TypeVar, cast, overload
 from ..arguments import name_of, text_of
 from ..base.errors import InputError
 from ..ir.hints import unknown_name
-from ..ir.layout_numbers import is_flag, shown
+from ..ir.layout_numbers import shown
 from ..ir.schedule.functions import function_names, is_function, result_type
 from ..ir.schedule.nodes import (
-    Affine,
     Array,
-    BoolLiteral,
     Boundary,
     Combine,
     Compute,
@@ -24,6 +23,7 @@ from ..ir.schedule.nodes import (
     Direction,
     ElementType,
     Fby,
+    Gather,
     Index,
     Last,
     Load,
@@ -41,10 +41,10 @@ from ..ir.schedule.verify import verify
 from ..transforms.schedule.insert_copies import insert_copies
 from ..transforms.schedule.recompute import recompute
 from .loop_nest import LoopNest
-from .numbers import FLOATS, is_plain_number, literal_of, neutral_of
+from .numbers import FLOATS, constant_of, neutral_of, possible_constants, type_of_number
 from .places import caller
 from .recipes import extreme, mean_variance, scaled_sum, weighted_sum
-from .values import Carried, Dim, Sum, SumLike, Value, ValueLike, sum_of
+from .values import Carried, Dim, Sum, SumLike, Value, ValueLike, items_of, sum_from, sum_of
 from .widening import joined, widened
 
 Item = TypeVar("Item")
@@ -104,23 +104,21 @@ class Nest(LoopNest):
         letters = itertools.chain("ijklmnpqr", (f"i{number}" for number in itertools.count()))
         return next(it for it in letters if it not in self._names())
 
-    def _names(self) -> set[str]:
-        return {*self._sizes, *self._dimensions, *self._arrays, *self._types}
+    def _names(self) -> dict[str, str]:
+        """What each name is declared as."""
+        sorts: dict[str, Iterable[str]] = {
+            "a size": self._sizes,
+            "a value": self._types,
+            "an array": self._arrays,
+            "a dimension": self._dimensions,
+        }
+        return {name: sort for sort, names in sorts.items() for name in names}
 
     def _check_new(self, name: str) -> None:
-        if name not in self._names():
+        sort = self._names().get(name)
+        if sort is None:
             return
-        what = next(
-            word
-            for word, names in (
-                ("a dimension", self._dimensions),
-                ("an array", self._arrays),
-                ("a value", self._types),
-                ("a size", self._sizes),
-            )
-            if name in names
-        )
-        message = f"{name!r} is declared already in nest {self.name!r}, as {what}"
+        message = f"{name!r} is declared already in nest {self.name!r}, as {sort}"
         if name in self._named_by_default:
             message += f" that was given no name: another one may be given, as in nest.dim(…, {name + '_'!r})"
         raise InputError(message)
@@ -138,10 +136,10 @@ class Nest(LoopNest):
     def _extents(self, name: str, subscripts: Subscripts, given: Sequence[str | SumLike] | None) -> Sequence[SumLike]:
         """The extents: given, those of an earlier use, or the sizes of the dimensions that are subscripts."""
         if given is not None:
-            given = _items(given, "extents")
+            given = items_of(given, "extents")
             return [self.size(it) if isinstance(it, str) else it for it in given]
         if name in self._arrays:
-            return [_sum(it) for it in self._arrays[name].extents]
+            return [sum_from(it) for it in self._arrays[name].extents]
         if all(isinstance(it, Dim) for it in subscripts):
             return [cast("Dim", it).size for it in subscripts]
         raise InputError(f"the extents of {name!r} do not follow from its subscripts: give extents=")
@@ -149,7 +147,7 @@ class Nest(LoopNest):
     @property
     def dimensions(self) -> tuple[Dim, ...]:
         """The dimensions, in the order of their declarations."""
-        return tuple(Dim(it.name, _sum(it.size)) for it in self._dimensions.values())
+        return tuple(Dim(it.name, sum_from(it.size)) for it in self._dimensions.values())
 
     # Values
 
@@ -168,7 +166,7 @@ class Nest(LoopNest):
         outside of the array is: "inside" means that there is none, which is checked when sizes are known, "clamp" the
         nearest element, "zero" zero. Raises InputError.
         """
-        subscripts = _items(subscripts, "subscripts")
+        subscripts = items_of(subscripts, "subscripts")
         element = self._type(type)
         chosen = self._chosen(boundary, _BOUNDARIES, "boundary")
         self._array(Direction.IN, name_of(name, "an array", "x"), element, self._extents(name, subscripts, extents))
@@ -176,6 +174,30 @@ class Nest(LoopNest):
         on = self._dimensions_in(subscripts)
         made = self._fresh(name)
         return self._add(Load(made, element, name, parts, chosen, self._ordered(on)), on)
+
+    def gather(
+        self,
+        name: str,
+        type: str,
+        subscripts: Sequence[SumLike | Value],
+        *,
+        extents: Sequence[str | SumLike],
+        boundary: str = "clamp",
+    ) -> Value:
+        """An element of an input at computed subscripts, which may be values of i32 or u32, for each point of their
+        dimensions: a row of a table, or a neighbour that a list names.
+
+        `boundary` says what an element outside of the array is: "clamp" the nearest element, "zero" zero. Raises
+        InputError.
+        """
+        element = self._type(type)
+        parts = tuple(self._subscript(it) for it in items_of(subscripts, "subscripts"))
+        chosen = self._chosen(boundary, _BOUNDARIES, "boundary")
+        if chosen is Boundary.INSIDE:
+            raise InputError("computed subscripts may be outside of the array: boundary is clamp or zero")
+        self._array(Direction.IN, name_of(name, "an array", "x"), element, self._extents(name, (), extents))
+        on = self._joined(parts)
+        return self._add(Gather(self._fresh(name), element, name, parts, chosen, self._ordered(on)), on)
 
     def index(self, value: SumLike, type: str = "u32") -> Value:
         """A number made of indices and sizes, as u32 or i32."""
@@ -201,15 +223,8 @@ class Nest(LoopNest):
         types = self._operand_types([self._operand(it, known[0]) for it in operands])
         raise InputError(f"{function} does not take ({', '.join(it.value for it in types)})")
 
-    def _possible_operands(self, value: ValueLike, known: Sequence[ElementType]) -> list[Operand]:
-        """A value, or a number as a constant of each type that it may have, those that are known first."""
-        if isinstance(value, Value):
-            return [Use(value.name)]
-        found: dict[Operand, None] = {}
-        for type in (*known, self._type_of(value, None), ElementType.U32, ElementType.F32):
-            with contextlib.suppress(InputError):
-                found[self._operand(value, type)] = None
-        return list(found)
+    def _possible_operands(self, value: ValueLike, known: Sequence[ElementType]) -> Sequence[Operand]:
+        return [Use(value.name)] if isinstance(value, Value) else possible_constants(value, known)
 
     def _operand_types(self, operands: Iterable[Operand]) -> tuple[ElementType, ...]:
         return tuple(it.type if isinstance(it, Constant) else self._types[it.name] for it in operands)
@@ -260,7 +275,7 @@ class Nest(LoopNest):
     def map(self, value: Value, pairs: Iterable[tuple[Dim, Dim]]) -> Value:
         """The value at equal indices of other dimensions: pairs of a dimension of the value and another one."""
         self._owns(value)
-        names = dict(self._pair(it) for it in _items(pairs, "pairs of dimensions"))
+        names = dict(self._pair(it) for it in items_of(pairs, "pairs of dimensions"))
         parts = tuple(Pair(source, target) for source, target in names.items())
         made = Map(self._fresh(f"{value.name}_map"), self._types[value.name], value.name, parts)
         return self._add(made, frozenset(names.get(it, it) for it in self._iterated[value.name]))
@@ -291,8 +306,8 @@ class Nest(LoopNest):
             self._owns(value)
             assert isinstance(value, Value)
             return self._accumulated(text_of(function, "a function", "+"), value, on, first)
-        values = _items(cast("Sequence[Value]", value), "values")
-        firsts = _items(cast("Sequence[float]", first), "first values")
+        values = items_of(cast("Sequence[Value]", value), "values")
+        firsts = items_of(cast("Sequence[float]", first), "first values")
         if len(firsts) != len(values):
             raise InputError(f"{len(firsts)} first values for {len(values)} values")
         carried = [self.fby(start, on, self.type_of(it)) for start, it in zip(firsts, values, strict=True)]
@@ -323,14 +338,14 @@ class Nest(LoopNest):
         elements, by default the first values. Raises InputError, here or where the nest is used first; there, too, if
         random elements in parts give something else than in order.
         """
-        carried = _items(carried, "carried values")
+        carried = items_of(carried, "carried values")
         fbys = [self._body[self._position(it)] for it in carried]
         if not fbys or not all(isinstance(it, Fby) for it in fbys):
             raise InputError(f"expected a list of carried values, not {shown(carried)}")
         types = [it.type for it in fbys if isinstance(it, Fby)]
         start = [it.first for it in fbys if isinstance(it, Fby)]
         if neutral is not None:
-            given = _items(neutral, "neutral values")
+            given = items_of(neutral, "neutral values")
             start = [self._operand(it, type) for it, type in zip(given, types, strict=False)]
         if len(start) < len(types) or not all(isinstance(it, Constant) for it in start):
             raise InputError("the neutral values of a combine are numbers, one for each carried value: give neutral=")
@@ -443,7 +458,7 @@ class Nest(LoopNest):
 
         `type` is that of the value, and need be given for a number only. Raises InputError.
         """
-        subscripts = _items(subscripts, "subscripts")
+        subscripts = items_of(subscripts, "subscripts")
         element = self._type_of(value, type)
         operand = self._operand(value, element)
         self._array(Direction.OUT, name_of(name, "an array", "y"), element, self._extents(name, subscripts, extents))
@@ -470,7 +485,7 @@ class Nest(LoopNest):
         """
         element = self._type_of(value, type)
         operand = self._operand(value, element)
-        parts = tuple(self._subscript(it) for it in _items(subscripts, "subscripts"))
+        parts = tuple(self._subscript(it) for it in items_of(subscripts, "subscripts"))
         start = neutral_of(text_of(function, "a function", "+"), element) if first is None else first
         self._array(Direction.OUT, name_of(name, "an array", "y"), element, self._extents(name, (), extents))
         on = self._ordered(self._joined((*parts, operand)))
@@ -534,18 +549,18 @@ class Nest(LoopNest):
 
     # Parts
 
-    def _add(self, statement: Load | Index | Compute | Last | Map, on: frozenset[str]) -> Value:
+    def _add(self, statement: Load | Gather | Index | Compute | Last | Map, on: frozenset[str]) -> Value:
         self._append(statement, on)
         return Value(self, statement.name)
 
-    def _append(self, statement: Load | Index | Compute | Fby | Last | Map, on: frozenset[str]) -> None:
+    def _append(self, statement: Load | Gather | Index | Compute | Fby | Last | Map, on: frozenset[str]) -> None:
         self._body.append(statement)
         self._types[statement.name] = statement.type
         self._iterated[statement.name] = on
         self._places[statement.name] = caller()
 
     def _fresh(self, stem: str) -> str:
-        taken = self._names() | WORDS
+        taken = self._names().keys() | WORDS
         return next(
             it for it in itertools.chain([stem], (f"{stem}{number}" for number in itertools.count())) if it not in taken
         )
@@ -602,27 +617,11 @@ class Nest(LoopNest):
         if isinstance(value, Value):
             self._owns(value)
             return self._types[value.name]
-        return ElementType.F32 if isinstance(value, float) else ElementType.BOOL if is_flag(value) else ElementType.I32
+        return type_of_number(value)
 
     def _operand(self, value: ValueLike, type: ElementType) -> Operand:
         """A value, or a number as a constant of a type. Raises InputError for a number that is none of the type."""
         if isinstance(value, Value):
             self._owns(value)
             return Use(value.name)
-        if type is ElementType.BOOL and is_flag(value):
-            return Constant(type, BoolLiteral(bool(value)))
-        if not is_plain_number(value):
-            hint = "; nest.index gives its value" if isinstance(cast("object", value), (Dim, Sum)) else ""
-            raise InputError(f"expected a value of the nest or a number of type {type.value}, not {shown(value)}{hint}")
-        return Constant(type, literal_of(value, type))
-
-
-def _sum(affine: Affine) -> Sum:
-    return Sum(tuple((it.name, it.coefficient) for it in affine.terms), affine.constant)
-
-
-def _items(value: Iterable[Item], what: str) -> list[Item]:
-    """The items of a list or a tuple. Raises InputError for anything else."""
-    if not isinstance(cast("object", value), (list, tuple)):
-        raise InputError(f"expected a list of {what}, not {shown(value)}")
-    return list(value)
+        return constant_of(value, type)

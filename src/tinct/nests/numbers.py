@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Final, cast
 
 import numpy as np
 
@@ -10,16 +12,36 @@ from ..base.errors import InputError
 from ..ir.hints import unknown_name
 from ..ir.layout_numbers import is_flag, is_number, shown
 from ..ir.schedule.interp import DTYPES
-from ..ir.schedule.nodes import ElementType, FloatLiteral, IntegerLiteral
+from ..ir.schedule.nodes import BoolLiteral, Constant, ElementType, FloatLiteral, IntegerLiteral
+from .values import Dim, Sum
 
 FLOATS: Final = (ElementType.F32, ElementType.F16)
 _GREATEST: Final = {ElementType.F32: float(np.finfo(np.float32).max), ElementType.F16: float(np.finfo(np.float16).max)}
 _INTEGERS: Final = {ElementType.I32: (-(2**31), 2**31 - 1), ElementType.U32: (0, 2**32 - 1)}
 
 
-def is_plain_number(value: object) -> bool:
-    """Whether a value is a number, but no truth value."""
-    return is_number(value) and not is_flag(value)
+def type_of_number(value: object) -> ElementType:
+    """The type that a number of Python has by itself: f32, i32 or bool."""
+    return ElementType.F32 if isinstance(value, float) else ElementType.BOOL if is_flag(value) else ElementType.I32
+
+
+def constant_of(value: object, type: ElementType) -> Constant:
+    """A number as a constant of a type. Raises InputError for one that the type does not have, and for no number."""
+    if type is ElementType.BOOL and is_flag(value):
+        return Constant(type, BoolLiteral(bool(value)))
+    if not is_number(value) or is_flag(value):
+        hint = "; nest.index gives its value" if isinstance(value, (Dim, Sum)) else ""
+        raise InputError(f"expected a value of the nest or a number of type {type.value}, not {shown(value)}{hint}")
+    return Constant(type, literal_of(cast("float", value), type))
+
+
+def possible_constants(value: object, known: Iterable[ElementType]) -> list[Constant]:
+    """A number as a constant of each type that it may have, those that are known first."""
+    found: dict[Constant, None] = {}
+    for type in (*known, type_of_number(value), ElementType.U32, ElementType.F32):
+        with suppress(InputError):
+            found[constant_of(value, type)] = None
+    return list(found)
 
 
 def literal_of(value: float, type: ElementType) -> FloatLiteral | IntegerLiteral:

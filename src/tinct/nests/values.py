@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from ..base.errors import InputError
 from ..ir.layout_numbers import is_number, shown
@@ -12,6 +13,7 @@ from ..ir.schedule.nodes import Affine, Term
 if TYPE_CHECKING:
     from .builder import Nest
 
+Item = TypeVar("Item")
 SumLike: TypeAlias = "int | Sum | Dim"
 ValueLike: TypeAlias = "float | Value"
 """A value, or a number, which gets the type of the other operand."""
@@ -98,6 +100,18 @@ def sum_of(value: object) -> Sum:
     if is_number(value) and not isinstance(value, float):
         return Sum((), int(cast("int", value)))
     raise InputError(f"expected a whole number, a dimension, a size or a sum of these, not {shown(value)}")
+
+
+def sum_from(affine: Affine) -> Sum:
+    """A sum of the IR."""
+    return Sum(tuple((it.name, it.coefficient) for it in affine.terms), affine.constant)
+
+
+def items_of(value: Iterable[Item], what: str) -> list[Item]:
+    """The items of a list or a tuple. Raises InputError for anything else."""
+    if not isinstance(cast("object", value), (list, tuple)):
+        raise InputError(f"expected a list of {what}, not {shown(value)}")
+    return list(value)
 
 
 class Value:

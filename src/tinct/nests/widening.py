@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ..ir.schedule.nodes import Combine, Compute, Fby, Last, Map, Operand, Scatter, Statement, Use
+from ..ir.schedule.nodes import Combine, Compute, Fby, Gather, Last, Map, Operand, Scatter, Statement, Use
 
 Iterated = dict[str, frozenset[str]]
 """The iteration dimensions of each value."""
@@ -25,7 +25,7 @@ def widened(
     """
     _widen(body, combines, iterated)
     for it in body:
-        if isinstance(it, Compute):
+        if isinstance(it, (Compute, Gather)):
             on = iterated[it.name]
         elif isinstance(it, Scatter):
             on = joined((*it.subscripts, it.value), iterated)
@@ -45,6 +45,8 @@ def _widen(body: Sequence[Statement], combines: Sequence[Combine], iterated: Ite
         for it in body:
             if isinstance(it, Compute):
                 iterated[it.name] |= joined(it.operands, iterated)
+            elif isinstance(it, Gather):
+                iterated[it.name] |= joined(it.subscripts, iterated)
             elif isinstance(it, Fby):
                 iterated[it.name] |= iterated[it.next]
             elif isinstance(it, Last):

@@ -25,6 +25,7 @@ from ..ir.schedule.nodes import (
     ElementType,
     Execution,
     Fby,
+    Gather,
     Keep,
     Last,
     Level,
@@ -197,8 +198,9 @@ class Facts:
 
     def _takes_memory(self, name: str) -> bool:
         """Whether a value needs more than indices."""
-        used = demand([name], self.plain.scope)
-        return bool(used.loads or used.reads or used.ends)
+        scope = self.plain.scope
+        used = demand([name], scope)
+        return bool(used.loads or used.reads or used.ends) or isinstance(scope.values[name], Gather)
 
     def _is_repeated(self, name: str, task: Task) -> bool:
         own = self.plain.scope.dimensions_of(name)

@@ -41,7 +41,7 @@ from ..transforms.schedule.stages import stages_of
 from ..transforms.schedule.tasks import Carry, Hold, Task, Write, roots_of
 from ..transforms.schedule.tiles import slide_of, tile_of
 from .cache_traffic import Access, Traffic, joined_accesses
-from .lanes import Lanes, element_bytes
+from .lanes import Lanes, as_load, element_bytes
 from .rates import MEASURED_INVOCATIONS, Rates
 from .search import Cost
 
@@ -224,8 +224,8 @@ class _Model:
 
     def _accesses(self, task: Task) -> Iterable[Access]:
         for name in self._needed(task):
-            value = self.decided.scope.values[name]
-            if isinstance(value, Load):
+            value = as_load(name, self.decided.scope)
+            if value is not None:
                 yield Access(value.array, value.subscripts, sort="copied" if name in self._staged else "load")
         if isinstance(task, Write) and not isinstance(task.store, Scatter):
             yield Access(task.store.array, task.store.subscripts, sort="store")
@@ -508,8 +508,8 @@ class _Model:
         """The loads of a task; those together that are a constant apart, as the neighbours of a point in a stencil."""
         groups: dict[Hashable, list[Load]] = {}
         for name in self._needed(task):
-            value = self.decided.scope.values[name]
-            if isinstance(value, Load):
+            value = as_load(name, self.decided.scope)
+            if value is not None:
                 terms = tuple(it.terms for it in value.subscripts)
                 key = value.array, value.boundary, terms, self._of(name, task), name in self._staged
                 groups.setdefault(key, []).append(value)

@@ -9,7 +9,8 @@ from typing import Final
 
 from ..base.cached import cached_property
 from ..ir.schedule.extents import extents_of
-from ..ir.schedule.nodes import Affine, Execution, LevelName
+from ..ir.schedule.nodes import Affine, Execution, Gather, Index, LevelName, Load, Operand, Term, Use
+from ..ir.schedule.scope import Scope
 from ..transforms.schedule.decided import WRITTEN_OUT, Decided
 from ..transforms.schedule.vectors import vector_arrays
 from .rates import Rates
@@ -25,6 +26,10 @@ same invocations access several, at most `_MOST_INTERLEAVED`.
 _MOST_INTERLEAVED: Final = 4
 _SPLIT: Final = 1.6
 """Loads that a vector stands for that crosses the end of a cache line."""
+_APART: Final = 17
+"""How far apart elements of neighbouring lanes are taken to lie that are loaded at computed subscripts: more than a
+line of a cache.
+"""
 LINE: Final = 64
 """The bytes of a line of a cache."""
 
@@ -32,6 +37,27 @@ LINE: Final = 64
 def element_bytes(decided: Decided, array: str) -> int:
     """The bytes of an element of an array."""
     return 2 if decided.scope.arrays[array].type.value == "f16" else 4
+
+
+def as_load(name: str, scope: Scope) -> Load | None:
+    """A value that is loaded, as a load; None for another value. One at computed subscripts as a load that takes about
+    as long: neighbouring iterations may be anywhere in the array.
+    """
+    value = scope.values[name]
+    if not isinstance(value, Gather):
+        return value if isinstance(value, Load) else None
+    last = len(value.subscripts) - 1
+    subscripts = tuple(_likely(it, scope, _APART if at == last else 1) for at, it in enumerate(value.subscripts))
+    return Load(value.name, value.type, value.array, subscripts, value.boundary, value.dimensions)
+
+
+def _likely(subscript: Operand, scope: Scope, apart: int) -> Affine:
+    """A computed subscript as a sum of indices: what it is, or each of them times `apart`."""
+    value = scope.values[subscript.name] if isinstance(subscript, Use) else None
+    if isinstance(value, Index):
+        return value.value
+    names = () if value is None else scope.ordered(scope.dimensions_of(value.name))
+    return Affine(tuple(Term(apart, it) for it in names), 0)
 
 
 @dataclass

@@ -25,6 +25,7 @@ from ..ir.schedule.nodes import (
     Direction,
     ElementType,
     Fby,
+    Gather,
     Index,
     Last,
     Load,
@@ -130,24 +131,26 @@ class TrialData:
 
     @cached_property
     def _of_places(self) -> frozenset[str]:
-        """The inputs that decide only to which elements values are joined."""
-        subscripts = [it for scatter in self._scatters for it in scatter.subscripts]
+        """The inputs that decide only which elements are loaded, or to which ones values are joined."""
+        subscripts = [it for access in self._computed_places for it in access.subscripts]
         names = _needed(subscripts, self.scope)
-        loads = {it.name: it.array for it in self.scope.values.values() if isinstance(it, Load)}
-        others = {array for name, array in loads.items() if name in _valued(self.scope)}
+        values = self.scope.values.values()
+        loads = {it.name: it.array for it in values if isinstance(it, (Load, Gather))}
+        valued = _needed(_results(self.scope), self.scope, are_places=False)
+        others = {array for name, array in loads.items() if name in valued}
         return frozenset(array for name, array in loads.items() if name in names) - others
 
     @property
-    def _scatters(self) -> list[Scatter]:
-        return [it for it in self.nest.body if isinstance(it, Scatter)]
+    def _computed_places(self) -> list[Gather | Scatter]:
+        return [it for it in self.nest.body if isinstance(it, (Gather, Scatter))]
 
     def _places(self, type: ElementType, random: np.random.Generator, count: int) -> npt.NDArray[Any]:
-        """Whole numbers up to a little more than the largest extent of outputs, so that some are outside; floats from
-        -1 to 1.
+        """Whole numbers up to a little more than the largest extent of an array at computed places, so that some are
+        outside; floats from -1 to 1.
         """
         if type in _FLOATS:
             return random.random(count, np.float32) * 2 - 1
-        arrays = (self.scope.arrays[it.array] for it in self._scatters)
+        arrays = (self.scope.arrays[it.array] for it in self._computed_places)
         most = max((extent for it in arrays for extent in extents_of(it, self.sizes)), default=1)
         return random.integers(0, most + most // 8 + 1, count, np.int64)
 
@@ -227,18 +230,24 @@ def _is_exact(scope: Scope, sizes: Mapping[str, int], amplitude: int) -> bool:
 
 def _valued(scope: Scope) -> frozenset[str]:
     """The values that results are made of: not those that only decide where values are joined."""
-    return _needed([it.value for it in scope.nest.body if isinstance(it, (Store, Scatter))], scope)
+    return _needed(_results(scope), scope)
 
 
-def _needed(operands: Iterable[Operand], scope: Scope) -> frozenset[str]:
-    """The values that operands are, and all that these are computed from."""
+def _results(scope: Scope) -> list[Operand]:
+    return [it.value for it in scope.nest.body if isinstance(it, (Store, Scatter))]
+
+
+def _needed(operands: Iterable[Operand], scope: Scope, *, are_places: bool = True) -> frozenset[str]:
+    """The values that operands are, and all that these are computed from; with `are_places` also computed subscripts of
+    what is loaded.
+    """
     pending = [it.name for it in operands if isinstance(it, Use)]
     found: set[str] = set()
     while pending:
         value = scope.values[pending.pop()]
         if value.name not in found:
             found.add(value.name)
-            pending += used_by(value)
+            pending += used_by(value) if are_places or not isinstance(value, Gather) else ()
             pending += [value.next] if isinstance(value, Fby) else []
     return frozenset(found)
 
@@ -276,7 +285,7 @@ class _Magnitudes:
 
     def _computed(self, value: Value, assumed: Mapping[str, float]) -> float:
         match value:
-            case Load():
+            case Load() | Gather():
                 return float(self.amplitude)
             case Index():
                 return float(max(map(abs, range_of(value.value, self.sizes, self._extents))))

@@ -46,6 +46,21 @@ def test_what_grows_by_factors_is_not_exact() -> None:
     assert TrialData(nest.ir, {"n": 100}).amplitude is None
 
 
+def test_computed_places_are_inside_but_for_some() -> None:
+    """Those of `near` are no places alone: they are also stored."""
+    nest = Nest("picked")
+    i, j = nest.dim("n"), nest.dim("m")
+    far, near = nest.load("far", "u32", [i]), nest.load("near", "u32", [j])
+    nest.store("y", nest.gather("x", "f32", [far, near], extents=[1000, 5]), [i, j])
+    nest.store("places", near, [j])
+    inputs = TrialData(nest.ir, {"n": 4096, "m": 4096}).inputs
+    assert 900 < inputs["far"].max() <= 1125
+    assert 0 < np.mean(inputs["far"] >= 1000) < 0.2
+    assert np.unique(inputs["far"]).size > 800
+    assert inputs["near"].max() <= 1000
+    assert run(nest.ir, TrialData(nest.ir, {"n": 2, "m": 2}).inputs, {"n": 2, "m": 2})["y"].shape == (2, 2)
+
+
 def test_functions_have_a_tolerance() -> None:
     data = TrialData(parse_nest(SOFTMAX).ir, {"rows": 2, "columns": 1000})
     assert data.amplitude is None
