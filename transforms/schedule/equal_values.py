@@ -6,13 +6,16 @@ values are equal if their definitions are, but for the names of dimensions of eq
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
+from ...base.interpreter_state import deep_nesting
 from ...ir.schedule.functions import COPY
 from ...ir.schedule.nodes import (
     Affine,
     Compute,
+    Constant,
     Fby,
     Gather,
     Index,
@@ -31,17 +34,20 @@ from ...ir.schedule.nodes import (
 from ...ir.schedule.scope import Scope, Value, used_by
 
 
+@deep_nesting()
 def with_equal_values(nest: Nest, kept: Collection[str]) -> Nest:
     """The nest with maps or copies of kept values in the place of equal ones."""
     scope = Scope(nest)
+    shapes = _shapes(scope)
     body: list[Statement] = []
-    done: list[Value] = []
+    done: dict[int, list[Value]] = {}
     for statement in nest.body:
         value = scope.values.get(statement.name) if isinstance(statement, _VALUES) else None
-        equal = None if value is None or isinstance(value, Map) else _from_kept(value, done, scope)
+        alike = [] if value is None else done.setdefault(shapes[value.name], [])
+        equal = None if value is None or isinstance(value, Map) else _from_kept(value, alike, scope)
         body.append(statement if equal is None else equal)
         if value is not None and value.name in kept and equal is None:
-            done.append(value)
+            alike.append(value)
     return nest if body == list(nest.body) else _without_unused(replace(nest, body=tuple(body)), kept)
 
 
@@ -53,18 +59,48 @@ def needed_again(nest: Nest) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*found, *(one for other, one in equal.items() if other in used)]))
 
 
+@deep_nesting()
 def computed_before(nest: Nest) -> dict[str, str]:
     """For values that are equal to one before them at other indices, the first such value."""
     scope = Scope(nest)
     equal: dict[str, str] = {}
-    earlier: list[str] = []
-    for name in scope.values:
-        one = next((it for it in earlier if _is_elsewhere(it, name, scope)), None)
+    earlier: dict[int, list[str]] = {}
+    for name, shape in _shapes(scope).items():
+        alike = earlier.setdefault(shape, [])
+        one = next((it for it in alike if _is_elsewhere(it, name, scope)), None)
         if one is None:
-            earlier.append(name)
+            alike.append(name)
         else:
             equal[name] = one
     return equal
+
+
+def _shapes(scope: Scope) -> dict[str, int]:
+    """A number for each value, which equal ones share, and of others few: what a Fby is next, and the terms of sums,
+    are not in it. Without it, each value would be compared with all before it.
+    """
+    numbers: dict[Hashable, int] = {}
+    found: dict[str, int] = {}
+    for value in scope.values.values():
+        names = [it.source for it in value.pairs] if isinstance(value, Map) else value.dimensions
+        sizes = tuple(scope.dimensions[it].size for it in names)
+        key = type(value), value.type, sizes, _own_parts(value), *(found[it] for it in used_by(value))
+        found[value.name] = numbers.setdefault(key, len(numbers))
+    return found
+
+
+def _own_parts(value: Value) -> Hashable:
+    match value:
+        case Load(array=array, boundary=boundary) | Gather(array=array, boundary=boundary):
+            return array, boundary
+        case Compute(function=function, operands=operands):
+            return function, tuple(it for it in operands if isinstance(it, Constant))
+        case Fby(first=first):
+            return first if isinstance(first, Constant) else None
+        case Index() | Last() | Map():
+            return None
+        case _:
+            assert_never(value)
 
 
 def _is_elsewhere(one: str, other: str, scope: Scope) -> bool:

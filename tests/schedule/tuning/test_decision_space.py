@@ -331,6 +331,22 @@ def test_what_is_kept_of_loads_is_computed_already() -> None:
     assert kept == {"a0", "b0", first, second}
 
 
+def test_long_computations_are_compared_with_each_other() -> None:
+    """Python's own limit of calls inside of each other does not matter, nor does their number."""
+    nest = Nest("long")
+    i, j, k = nest.dim("n"), nest.dim("m"), nest.dim("p", "k")
+    value = nest.reduce("+", nest.load("x", "f32", [i, j, k]), on=[k])
+    for _ in range(150):
+        value = nest.call("max", value * 1.5, value)
+    weights, again = nest.softmax(value, j)
+    nest.store("y", weights, [i, again])
+    facts = Facts(nest.ir, {"n": 8, "m": 8, "p": 8}, reassociate=True)
+    assert facts.needed_again == (value.name,)
+    kept = parse_decisions(f"i: workgroup\nkeep {value.name} in storage")
+    assert not illegal(facts.decided(kept))
+    assert len(facts.decided(kept).scope.values) < len(facts.plain.scope.values) - 300
+
+
 def test_some_points_are_structured_and_legal() -> None:
     space = space_of(SOFTMAX, {"rows": 8, "columns": 100})
     every, some = list(space.structured()), list(space.some(Random(1), 10))
