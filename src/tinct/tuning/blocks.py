@@ -16,6 +16,7 @@ from typing import Final
 
 from ..ir.schedule.nodes import Buffering, Decisions, Execution, Keep, Level, LevelName, Load, Location, Stage, Store
 from ..transforms.schedule.legality import MOST_CARRIED
+from ..transforms.schedule.tasks import Carry
 from ..transforms.schedule.tiles import whole_padding
 from .choices import Facts, joined_by_invocations, with_workgroups
 from .level_patterns import MOST_SHARED, Levels, part_factors
@@ -342,20 +343,23 @@ def _with_several(facts: Facts, levels: dict[str, Levels], name: str, count: int
 def passes(facts: Facts) -> Iterator[Decisions]:
     """A pass for each value that other loops need for the rows of an output, or that a loop would compute again and
     again, as for the scores and weights of attention: the value is kept in storage, and each pass computes blocks, of
-    several rows and of vectors along a row.
+    several rows and of vectors along a row. Where a kept value is summed up for each element of a row of another one,
+    vectors of both would be joined by trees: those of a GPU wait for each other, which takes it longer than one vector.
     """
     found = _passes_of(facts)
     if found is None:
         return
     needed, rows, along = found
+    carries = [it for it in facts.plain.tasks if isinstance(it, Carry)]
+    both = {it for task in carries for it in task.on if it in along and task.dimensions & set(along) > {it}}
+    vectors = (Level(Execution.INVOCATION, facts.lanes),)
     kept = tuple(Keep(it, Location.STORAGE) for it in needed)
     loads = dict.fromkeys(((), *(_packed(facts, it) for it in along)))
     for columns, count in product(_COLUMNS, _ROWS):
         if columns * count <= _MOST_SUMS:
             levels = spread(facts, rows)
-            levels |= {
-                it: (*levels[it], *unrolled_level(columns), Level(Execution.INVOCATION, facts.lanes)) for it in along
-            }
+            levels |= {it: (*levels[it], *unrolled_level(columns), *vectors) for it in along if it not in both}
+            levels |= {it: (*levels[it], *(() if facts.gpu else vectors)) for it in both}
             levels[rows[-1]] = (*levels[rows[-1]], *unrolled_level(count))
             blocked = facts.with_levels(Decisions((), ()), levels)
             yield from (replace(blocked, kept=(*packed, *kept)) for packed in loads)

@@ -9,7 +9,7 @@ import pytest
 
 from tinct import Nest
 from tinct.backend.cpu.target import current_target
-from tinct.ir.schedule.nodes import Compute, Execution, LevelName
+from tinct.ir.schedule.nodes import Compute, Execution, Level, LevelName
 from tinct.ir.schedule.text import parse_decisions, print_decisions
 from tinct.transforms.schedule.decided import Decided
 from tinct.transforms.schedule.tasks import Carry
@@ -279,6 +279,9 @@ def test_passes_keep_what_a_loop_would_compute_again_and_again() -> None:
     for point in found:
         kept = [values[it.value] for it in point.kept]
         assert sorted(it.function for it in kept if isinstance(it, Compute)) == ["/", "select"]
+        assert Execution.UNROLLED not in {it.execution for it in facts.levels(point)["k"]}
+    on_gpu = passes(replace(facts, gpu="software"))
+    assert {facts.levels(it)["k"] for it in on_gpu} == {(Level(Execution.LOOP, None),)}
 
 
 def test_a_nest_without_loops_inside_of_what_is_needed_again_has_no_passes() -> None:
