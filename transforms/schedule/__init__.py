@@ -5,6 +5,7 @@
 - `legality`: the table of rules for decisions. `structure`: the tree of levels. `frame`, `addresses`, `lower`: core IR.
 - `vectors`: values at adjacent indices. `tiles`, `staging`: copies in workgroup memory. `peeling`: parts without tests.
   `reciprocals`: quotients that are products.
+- `gathering`, `scattering`, `scatters`: elements at computed places.
 - `kept_values`, `equal_values`: values in memory. `keeping`, `waits`, `sharing`, `memory`: their memory, its barriers
   and its size.
 - `error_bounds`: a nest that computes how far the results of another may be off. `computations`: what it is made of.

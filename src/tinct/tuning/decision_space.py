@@ -123,9 +123,9 @@ class DecisionSpace:
     def starts(self) -> Sequence[Decisions]:
         """Points that were good before, the structured one that costs least, one with invocations for each element of
         the outputs, where these are few, the one whose workgroups share the reductions that costs least, one with a
-        workgroup for each row, blocks of a stencil, whole rows, parts of reductions, blocks by turns, and blocks
-        that fit. For a GPU in software, several structured ones, and what costs least first: loads decide how long a
-        point takes, and are well known.
+        workgroup for each row, blocks of a stencil, whole rows, parts of reductions, blocks by turns, blocks that fit,
+        and long sums in chunks. For a GPU in software, several structured ones, and what costs least first: loads
+        decide how long a point takes, and are well known.
         """
         is_software = self.facts.gpu == "software"
         structured = sorted(self.structured(), key=self._expected)
