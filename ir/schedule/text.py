@@ -1,5 +1,6 @@
 """The text forms of nests and of decisions, printers and parsers: `parse(print_nest(n)) == n` for every nest that
-verifies, and `parse_decisions(print_decisions(d)) == d`.
+verifies, and `parse_decisions(print_decisions(d)) == d`. They are in one long file because each line of a printer
+corresponds to a line of a parser.
 
     nest row_sums(rows, columns) {
       dim i: rows

@@ -36,15 +36,16 @@ def vector_arrays(decided: Decided) -> dict[str, int]:
         tile = staged.get(access.name)
         return aligned_width(access, decided) if tile is None else _width_of_copy(access, tile, decided)
 
-    gathered = {it.array for it in decided.nest.body if isinstance(it, Gather)}
     widths: dict[str, set[int]] = {}
     for it in decided.nest.body:
         if isinstance(it, (Load, Store)):
             widths.setdefault(it.array, set()).add(width_of_access(it))
+        elif isinstance(it, Gather):
+            widths.setdefault(it.array, set()).add(1)
     return {
         array: max(found)
         for array, found in widths.items()
-        if len(found) == 1 and found != {1} and array not in decided.scalars | gathered
+        if len(found) == 1 and found != {1} and array not in decided.scalars
     }
 
 

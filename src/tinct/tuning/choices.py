@@ -25,25 +25,21 @@ from ..ir.schedule.nodes import (
     ElementType,
     Execution,
     Fby,
-    Gather,
     Keep,
-    Last,
     Level,
     LevelName,
     Load,
     Location,
-    Map,
     Nest,
     Scatter,
     Stage,
 )
-from ..ir.schedule.scope import used_by
 from ..transforms.schedule.decided import AT_ONCE, Decided, kind_of
-from ..transforms.schedule.equal_values import computed_before, needed_again
 from ..transforms.schedule.legality import illegal
 from ..transforms.schedule.stages import is_staged, part_dimensions
-from ..transforms.schedule.tasks import Carry, Task, demand, roots_of
+from ..transforms.schedule.tasks import Carry
 from ..transforms.schedule.tiles import whole_padding
+from .computed_again import needed_again, read_again, worth_keeping
 from .level_patterns import Levels, part_factors, patterns
 
 _WITHOUT_JOINING: Final = {
@@ -59,8 +55,6 @@ _FEW_PARTS: Final = 8
 """So many parts are joined by one invocation, unless other levels are chosen."""
 _MOST_JOINING: Final = 64
 """Invocations that join parts, unless other levels are chosen."""
-_FEWEST_IN_ORDER: Final = 4096
-"""Elements below which it does not matter in which order they lie: they stay in the first cache."""
 DEFAULT_LANES: Final = 16
 """The lanes of blocks on GPUs in hardware: a fraction of a subgroup, so that several rows of a block share one."""
 GpuKind: TypeAlias = Literal["hardware", "software"]
@@ -158,53 +152,18 @@ class Facts:
 
     @cached_property
     def needed_again(self) -> tuple[str, ...]:
-        """The values that other loops need, but for what only indices are needed for: memory would cost more."""
-        return tuple(filter(self._takes_memory, needed_again(self.nest)))
+        """The values that other loops need, but for what only indices are needed for."""
+        return needed_again(self.plain)
 
     @cached_property
     def read_again(self) -> tuple[str, ...]:
         """The loads of many elements that are made again for each iteration of a dimension they do not depend on."""
-        plain = self.plain
-        loads = {it for task in plain.tasks for it in plain.demand_of(task).loads if self._is_repeated(it, task)}
-        return tuple(name for name in plain.scope.values if name in loads)
+        return read_again(self.plain, self.extents)
 
     @cached_property
     def worth_keeping(self) -> tuple[str, ...]:
-        """What tasks compute of many elements again for each iteration of a dimension it does not depend on: loads, or
-        what is computed of them, such as their conversion to another type, or the weights of attention for each element
-        of a row of the output. What depends on the end of a loop counts if the task carries along its dimensions: else
-        it is computed once, outside of the loop. Of equal values that are more than loads, it is the first one.
-        """
-        values, first = self.plain.scope.values, computed_before(self.nest)
-        repeated = (it for task in self.plain.tasks for it in self._repeated(task))
-        found = {it if isinstance(values[it], Load) else first.get(it, it) for it in repeated}
-        return tuple(name for name in values if name in found)
-
-    def _repeated(self, task: Task) -> Iterator[str]:
-        scope, seen = self.plain.scope, set[str]()
-        pending = roots_of(task)
-        while pending:
-            name = pending.pop()
-            value = scope.values[name]
-            if name in seen or isinstance(value, (Fby, Last, Map)):
-                continue
-            seen.add(name)
-            if not scope.dimensions_of(name) < task.dimensions:
-                pending += used_by(value)
-            elif self._is_repeated(name, task) and self._takes_memory(name):
-                carried = set(task.on) if isinstance(task, Carry) else set[str]()
-                if not demand([name], scope).ends or scope.dimensions_of(name) & carried:
-                    yield name
-
-    def _takes_memory(self, name: str) -> bool:
-        """Whether a value needs more than indices."""
-        scope = self.plain.scope
-        used = demand([name], scope)
-        return bool(used.loads or used.reads or used.ends) or isinstance(scope.values[name], Gather)
-
-    def _is_repeated(self, name: str, task: Task) -> bool:
-        own = self.plain.scope.dimensions_of(name)
-        return own < task.dimensions and prod(self.extents[it] for it in own) >= _FEWEST_IN_ORDER
+        """What tasks compute of many elements again for each iteration of a dimension it does not depend on."""
+        return worth_keeping(self.plain, self.extents)
 
     @cached_property
     def patterns(self) -> dict[str, list[Levels]]:
